@@ -1,0 +1,36 @@
+# Every target prepares what it needs; `make` alone lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+SCALE ?= small
+BIN := .venv/bin
+
+.PHONY: help setup demo up test check bench clean
+
+help: ## This list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Python packages from the lock file, Java checked, Delta jars fetched (again: does nothing)
+	@.ci/bootstrap.sh
+
+demo: setup ## The whole life of a change request, on a throw-away root
+	@$(BIN)/oreo demo
+
+up: setup ## The platform: Spark, API and review site, Dagster; Ctrl-C stops all of it
+	@exec $(BIN)/oreo up
+
+test: setup ## Every test, with real Spark, Delta, Dagster, Postgres and a browser
+	@.ci/chromium.sh
+	@$(BIN)/pytest
+
+check: setup ## Lint, format, types and the direction of imports
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/pytest -q oreo_assets_tests/test_layers.py
+
+bench: setup ## Side-by-side table against the peers (SCALE=small takes under 10 minutes)
+	@$(BIN)/python -m benchmarks --scale $(SCALE)
+
+clean: ## Remove what set-up and tests made in this folder
+	@rm -rf .venv .venv-uv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,3 @@
+"""Oreo: a governed home for datasets."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,92 @@
+"""The pipeline in this process, for when no platform is running: the same assets, the same Dagster records."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+
+from ..catalog.change_requests import get_change_request
+from ..model.errors import DefectError, OreoError, StateError
+from ..model.ids import DatasetRef
+from ..settings import Settings
+from ..workflow.recovery import NEXT_STEP, Step
+from ..workflow.workspace import Workspace
+from .build import build_definitions
+from .datasets import job_name, partitions_name
+from .sensors import CHANGE_REQUEST_TAG
+
+INSTANCE_FILE = Path(__file__).parent / "dagster.yaml"
+
+
+def run_step(ws: Workspace, ref: DatasetRef, cr_id: str, step: Step) -> None:
+    """Run the job of one step for one change request, in this process, and record it like any other run.
+
+    What became of the change request is in the catalog; an error is raised only if the run itself broke.
+    """
+    with ws.catalog.read() as tx:
+        state = get_change_request(tx, ref, cr_id).state
+    if NEXT_STEP.get(state) is not step:
+        raise StateError(f"Change request {cr_id} is {state}; it does not wait to be {step}d.")
+    with _environment(ws.settings), _instance(ws.settings) as instance:
+        repository = build_definitions(ws.settings).get_repository_def()
+        instance.add_dynamic_partitions(partitions_name(ref), [cr_id])
+        result = repository.get_job(job_name(ref, step)).execute_in_process(
+            instance=instance,
+            partition_key=cr_id,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            tags={CHANGE_REQUEST_TAG: cr_id, "oreo/step": str(step)},
+            raise_on_error=False,
+        )
+        if not result.success:
+            _raise_unless_recorded(ws, ref, cr_id, result)
+
+
+def prepare_instance(settings: Settings) -> Path:
+    """A Dagster home with our instance file in it; one that is there already stays as it is."""
+    home = settings.dagster_home
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / "dagster.yaml").exists():
+        shutil.copyfile(INSTANCE_FILE, home / "dagster.yaml")
+    return home
+
+
+@contextmanager
+def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.from_config(str(prepare_instance(settings))) as instance:
+        yield instance
+
+
+@contextmanager
+def _environment(settings: Settings) -> Iterator[None]:
+    """Resources read the environment, as they do in a run of the platform: let it say what `settings` says."""
+    wanted = settings.as_env()
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _raise_unless_recorded(ws: Workspace, ref: DatasetRef, cr_id: str, result: dg.ExecuteInProcessResult) -> None:
+    """A refusal or conflict has moved the change request; anything else is told as it is."""
+    with ws.catalog.read() as tx:
+        cr = get_change_request(tx, ref, cr_id)
+    if cr.state not in NEXT_STEP:
+        return
+    failures = [e.event_specific_data for e in result.all_events if e.is_step_failure]
+    for failure in failures:
+        error = getattr(failure, "error", None)
+        cause = getattr(error, "cause", None) or error
+        user = getattr(failure, "user_failure_data", None)
+        if user is not None:
+            raise OreoError(user.description or "The run failed.", f"Try again: oreo cr retry {ref} {cr_id}")
+        if cause is not None:
+            raise DefectError(cause.message.strip(), f"See the run in Dagster, then: oreo cr retry {ref} {cr_id}")
+    raise DefectError(f"The run for {cr_id} failed.", "See the run in Dagster.")

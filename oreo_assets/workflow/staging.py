@@ -1,0 +1,78 @@
+"""Staging: a change request's rows in a Delta table of their own, written by Spark."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..catalog.change_requests import get_change_request, get_upload, transition, void_approvals
+from ..catalog.models import ChangeRequest
+from ..lake import log
+from ..lake.diff import ChangeSet, content_hash, count_changes
+from ..lake.read import TableAt
+from ..lake.tables import write_staging
+from ..model.commit import CommitMetadata
+from ..model.errors import StateError
+from ..model.ids import new_id
+from ..model.states import CRState
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+STAGEABLE = (CRState.CONVERTED, CRState.STAGED, CRState.IN_REVIEW, CRState.CONFLICTED)
+
+
+def converted_rows(ws: Workspace, cr: ChangeRequest) -> DataFrame:
+    """The converted upload, as Spark reads it."""
+    assert cr.upload_id is not None
+    return ws.spark().read.parquet(str(ws.layout(cr.ref).converted(cr.upload_id)))
+
+
+def stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
+    """Write the rows to the change request's own table and pin what they are compared with.
+
+    Staging again (after a crash, or because main moved) overwrites that table and voids approvals.
+    """
+    if cr.state not in STAGEABLE:
+        raise StateError(
+            f"Change request {cr.id} is {cr.state}; it is not to be staged now.",
+            f"See: oreo cr show {cr.ref} {cr.id}",
+        )
+    layout = ws.layout(cr.ref)
+    with ws.catalog.read() as tx:
+        source = get_upload(tx, cr.upload_id).sha256 if cr.upload_id else None
+    metadata = CommitMetadata(
+        commit_id=new_id("co"), change_request_id=cr.id, author=cr.author, mode=cr.mode, source_sha256=source
+    )
+    base_version = log.current_version(layout.main)
+    staging_uri = layout.staging(cr.id)
+    version = write_staging(rows, staging_uri, metadata)
+    digest = content_hash(TableAt("staged", staging_uri, version))
+    counts = count_changes(ChangeSet.of(layout.main, base_version, staging_uri, version, cr.mode))
+    with ws.catalog.write() as tx:
+        cr = get_change_request(tx, cr.ref, cr.id)
+        void_approvals(tx, cr, "system", "staged anew")
+        transition(
+            tx,
+            cr,
+            CRState.STAGED,
+            actor="system",
+            details={"base_version": base_version, "staging_version": version, "content_hash": digest},
+            base_version=base_version,
+            staging_version=version,
+            content_hash=digest,
+            counts=counts.as_json(),
+            checks=None,
+            validation_run_id=None,
+            suite_hash=None,
+        )
+    return cr
+
+
+def delete_staging(ws: Workspace, cr: ChangeRequest) -> None:
+    """Remove a change request's table. Gone already is fine: a crash may have come in between."""
+    folder = Path(ws.layout(cr.ref).staging(cr.id))
+    if folder.exists():
+        shutil.rmtree(folder)

@@ -1,0 +1,162 @@
+"""Validation: the dataset's suite on what is staged, and the verdict that lets it go on or not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from importlib.metadata import version as package_version
+
+from ..catalog import Transaction
+from ..catalog.change_requests import get_change_request, transition
+from ..catalog.models import ChangeRequest, ValidationRun
+from ..lake import log
+from ..lake.diff import content_hash, diff
+from ..lake.overlay import rows_to_be, table_to_be
+from ..model.errors import StaleApprovalError, StateError
+from ..model.ids import new_id
+from ..model.spec import DatasetSpec
+from ..model.states import CRState, Mode, Severity
+from ..quality import documents
+from ..quality.constraints import check_constraints
+from ..quality.documents import RunDocuments, RunFacts
+from ..quality.outcomes import CheckOutcome, CheckStatus, FailingRow, Scope, Verdict
+from ..quality.run import validate as run_suite
+from ..quality.store import read_run, write_run
+from .workspace import Workspace
+
+NEW_ROWS = "appended_rows_are_new"
+NOT_NULL = "not_null"
+BUILT_IN = {
+    NOT_NULL: "Columns that are declared not nullable have a value in every row.",
+    NEW_ROWS: "Rows that are sent to be appended are not in main already.",
+}
+"""Checks that every dataset has, besides those it declares."""
+
+
+def validate(ws: Workspace, cr: ChangeRequest) -> RunDocuments:
+    """Run the suite on exactly what is staged, keep the run, and move the change request on.
+
+    Fatal failures, and checks that err or give no result, end it as `refused`. Otherwise it goes to
+    review, with the warnings for the reviewer.
+    """
+    if cr.state is not CRState.STAGED:
+        raise StateError(
+            f"Change request {cr.id} is {cr.state}; only what has just been staged is checked.",
+            f"To check it again: oreo cr retry {cr.ref} {cr.id}",
+        )
+    spec = ws.spec(cr.ref)
+    _assert_staged_as_recorded(ws, cr)
+    started = _now()
+    outcomes = _outcomes(ws, spec, cr)
+    verdict = Verdict.of(outcomes, [*spec.check_names, *BUILT_IN])
+    assert cr.staging_version is not None and cr.content_hash is not None and cr.base_version is not None
+    facts = RunFacts(
+        run_id=new_id("vr"),
+        dataset=str(cr.ref),
+        change_request_id=cr.id,
+        staging_version=cr.staging_version,
+        content_hash=cr.content_hash,
+        suite_hash=spec.suite_hash,
+        ge_version=package_version("great-expectations"),
+        started=started,
+        finished=_now(),
+    )
+    run = RunDocuments(documents.summary(facts, outcomes, verdict), documents.full(facts, outcomes, verdict))
+    write_run(ws.layout(cr.ref).validation_run(facts.run_id), run.summary, run.full)
+    with ws.catalog.write() as tx:
+        tx.add(
+            ValidationRun(
+                id=facts.run_id,
+                project=cr.project,
+                dataset=cr.dataset,
+                change_request_id=cr.id,
+                staging_version=cr.staging_version,
+                content_hash=cr.content_hash,
+                suite_hash=spec.suite_hash,
+                base_version=cr.base_version,
+                blocks=verdict.blocks,
+                summary=run.summary,
+            )
+        )
+        tx.flush()
+        _move_on(tx, spec, get_change_request(tx, cr.ref, cr.id), facts.run_id, verdict)
+    return run
+
+
+def load_run(ws: Workspace, cr: ChangeRequest) -> RunDocuments | None:
+    """The validation run that the change request stands on."""
+    if not cr.validation_run_id:
+        return None
+    return read_run(ws.layout(cr.ref).validation_run(cr.validation_run_id))
+
+
+def _move_on(tx: Transaction, spec: DatasetSpec, cr: ChangeRequest, run_id: str, verdict: Verdict) -> None:
+    checks = {
+        "passed": verdict.passed,
+        "failed_fatal": verdict.failed_fatal,
+        "failed_warning": verdict.failed_warning,
+        "failed_info": verdict.failed_info,
+        "errored": verdict.errored,
+    }
+    transition(
+        tx,
+        cr,
+        CRState.CHECKED,
+        actor="system",
+        details={"validation_run_id": run_id, **checks},
+        checks=checks,
+        validation_run_id=run_id,
+        suite_hash=spec.suite_hash,
+    )
+    if verdict.blocks:
+        transition(tx, cr, CRState.REFUSED, actor="system", reason="Fatal checks failed.")
+        return
+    transition(tx, cr, CRState.IN_REVIEW, actor="system")
+    if spec.approvals == 0:
+        transition(tx, cr, CRState.APPROVED, actor="system", details={"policy": "approvals: 0"})
+
+
+def _outcomes(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest) -> tuple[CheckOutcome, ...]:
+    change = ws.change_set(cr)
+    rows = rows_to_be(ws.spark(), change)
+    table = table_to_be(ws.spark(), change)
+    return (
+        *run_suite(spec, rows, table=table),
+        *check_constraints(spec, rows),
+        _appended_rows_are_new(ws, cr),
+    )
+
+
+def _appended_rows_are_new(ws: Workspace, cr: ChangeRequest) -> CheckOutcome:
+    """An append that meets a row of main would either double it or overwrite it."""
+    rows: tuple[FailingRow, ...] = ()
+    total = 0
+    if cr.mode is Mode.APPEND:
+        page = diff(ws.change_set(cr), kinds=("updated", "unchanged"), limit=1000)
+        total = page.counts.updated + page.counts.unchanged
+        rows = tuple(FailingRow(r["row_id"], {}, {}) for r in page.rows)
+    return CheckOutcome(
+        name=NEW_ROWS,
+        type="oreo",
+        severity=Severity.FATAL,
+        status=CheckStatus.FAILED if total else CheckStatus.PASSED,
+        scope=Scope.ROWS,
+        expected=BUILT_IN[NEW_ROWS],
+        observed=f"{total:,} rows are in main already" if total else "none is in main",
+        failing_total=total,
+        failing=rows,
+        capped=total > len(rows),
+    )
+
+
+def _assert_staged_as_recorded(ws: Workspace, cr: ChangeRequest) -> None:
+    change = ws.change_set(cr)
+    there = log.current_version(change.staged.uri)
+    if there != cr.staging_version or content_hash(change.staged) != cr.content_hash:
+        raise StaleApprovalError(
+            f"What is staged for {cr.id} (version {there}) is not what was recorded ({cr.staging_version}).",
+            f"Stage it again: oreo cr retry {cr.ref} {cr.id}",
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,1 @@
+"""Real Great Expectations on real Spark."""
