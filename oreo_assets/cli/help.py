@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -18,7 +19,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 GLOBAL_OPTIONS = frozenset({"--root", "--token", "--json", "--debug", "--help"})
-_MAX_WIDTH = 100
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,11 @@ class OreoGroup(TyperGroup):
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        for name in self.lazy:
-            # What a misspelt command is compared with: names alone, nothing is imported for it.
-            self.commands.setdefault(name, None)  # type: ignore[arg-type]
-        try:
-            if args and self.commands.get(args[0], ...) is None:
-                del self.commands[args[0]]
-            return super().resolve_command(ctx, args)
-        finally:
-            self.commands = {name: found for name, found in self.commands.items() if found is not None}
+        known = self.list_commands(ctx)
+        if args and args[0] not in known:
+            close = get_close_matches(args[0], known, n=1)
+            ctx.fail(f"There is no command {args[0]!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
+        return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_intro(self, ctx, formatter.width))

@@ -50,6 +50,11 @@ def _run(args: list[str], *, as_json: bool, debug: bool) -> int:
         return result if isinstance(result, int) else ExitCode.DONE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
+    except SystemExit as error:
+        # Typer's own way to end when nobody reads on.
+        if isinstance(error.__context__, BrokenPipeError):
+            raise BrokenPipeError from error
+        raise
     except BrokenPipeError:
         raise
     except OreoError as error:

@@ -73,7 +73,7 @@ def _sample(handle: BinaryIO, encoding: Encoding) -> bytes:
 def _write_strict(
     handle: BinaryIO, encoding: Encoding, sniffed: Sniffed, width: int, space: Workspace
 ) -> tuple[Dialect, _Tally]:
-    """Quotes are doubled as a rule; where that does not add up, backslashes are tried, and the better wins."""
+    """Quotes are doubled as a rule; where that does not add up, backslashes are tried; the better wins."""
     plain, escaped = sniffed.dialect, replace(sniffed.dialect, backslash=True)
     tally = _write_as(handle, encoding, plain, width, space)
     if not tally.quote_faults or not _holds(handle, encoding, b"\\" + plain.quote):

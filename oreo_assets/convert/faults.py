@@ -83,7 +83,8 @@ def check_unique(space: Workspace, key: list[Cell], texts: list[str]) -> None:
                 SELECT _line, _rec, {key[0].place}, {quote_literal(", ".join(cell.name for cell in key))},
                     {" || '|' || ".join(texts)},
                     'key ' || {label} || ' appears ' || times || ' times (lines '
-                    || array_to_string(listed, ', ') || CASE WHEN times > {_LISTED_LINES} THEN ', …' ELSE '' END || ')'
+                    || array_to_string(listed, ', ')
+                    || CASE WHEN times > {_LISTED_LINES} THEN ', …' ELSE '' END || ')'
                 FROM hits JOIN places USING ({columns})"""
         )
     space.run("DROP TABLE repeated")

@@ -99,12 +99,11 @@ def _cell(column: FileColumn, loaded: Loaded, inferred: dict[int, ColumnType]) -
         type_ = inferred.get(place, ColumnType("string"))
     if native is not None:
         return Cell(place, column.name, type_, native_rule(f"c{place}", type_, column.required))
-    if column.declared is None:
+    if column.declared is None and not column.required:
         # Its type was made to fit all of its cells; only a quoted empty one needs care.
         cell = f"c{place}" if type_.name == "string" else f"nullif(c{place}, '')"
-        return Cell(
-            place, column.name, type_, CellRule("NULL", text_rule(cell, type_, False, True, True).value)
-        )
+        value = text_rule(cell, type_, required=False, lenient=True, tidy=True).value
+        return Cell(place, column.name, type_, CellRule("NULL", value))
     rule, tidy = (
         text_rule(f"c{place}", type_, column.required, loaded.lenient, tidy=tidy) for tidy in (False, True)
     )

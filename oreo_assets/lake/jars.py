@@ -61,7 +61,8 @@ def ensure_jars(settings: Settings) -> tuple[Path, ...]:
 
 def installed_jars(settings: Settings) -> tuple[Path, ...]:
     """The jars if every one the manifest lists is there in full, else nothing."""
-    folder = _folder(settings)
+    # The real path, as the class archive fits only the class path it was made with.
+    folder = _folder(settings).resolve()
     try:
         sizes: dict[str, int] = json.loads((folder / _MANIFEST).read_text())
         complete = all((folder / name).stat().st_size == size for name, size in sizes.items())

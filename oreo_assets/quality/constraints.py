@@ -1,4 +1,4 @@
-"""SQL constraints and not-null columns: what Delta will enforce at commit, reported beforehand with the rows."""
+"""SQL constraints and not-null columns: what Delta enforces at commit, reported beforehand with the rows."""
 
 from __future__ import annotations
 

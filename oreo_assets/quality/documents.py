@@ -1,4 +1,4 @@
-"""The two documents that a validation run leaves behind, and the facts that bind them to what was validated."""
+"""The two documents that a validation run leaves behind, and the facts that bind them to their rows."""
 
 from __future__ import annotations
 

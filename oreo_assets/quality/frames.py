@@ -19,7 +19,8 @@ FAILING_ROWS_KEPT = 1000
 def kept(frame: DataFrame) -> Iterator[DataFrame]:
     """The frame, cached for the block. One that its owner has cached already is left as it is.
 
-    A suite reads its rows several times, and they are the result of a join; without this each read repeats it.
+    A suite reads its rows several times, and they are the result of a join; without this each read
+    repeats it.
     """
     level = frame.storageLevel
     if level.useMemory or level.useDisk:

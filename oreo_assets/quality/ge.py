@@ -39,8 +39,8 @@ def ask(
 ) -> dict[str, Answer]:
     """Ask all at once, for few Spark jobs.
 
-    One bad aggregate spoils its whole bundle, so those that erred are asked again in ever smaller groups, until
-    each that still errs has done so alone.
+    One bad aggregate spoils its whole bundle, so those that erred are asked again in ever smaller groups,
+    until each that still errs has done so alone.
     """
     answers = _ask_together(frame, suite, result_format)
     erred = [b for b in suite if answers[b.name].error]
@@ -66,7 +66,7 @@ def _ask_together(
                 configurations=[b.built.configuration for b in suite],
                 runtime_configuration={"result_format": dict(result_format), "catch_exceptions": True},
             )
-    except Exception as error:  # noqa: BLE001 - whatever it is, it becomes an outcome that blocks
+    except Exception as error:  # whatever it is, it becomes an outcome that blocks
         return {b.name: Answer(error=first_line(error)) for b in suite}
     for result in results:
         answers[result.expectation_config.meta[CHECK_NAME]] = Answer(
@@ -78,8 +78,8 @@ def _ask_together(
 def _validator(frame: DataFrame) -> Any:
     """Great Expectations on this very frame and its session.
 
-    No data context: it would look for a Spark session of its own (and start one where the default differs from
-    the frame's), keep stores, and share state between runs in one process.
+    No data context: it would look for a Spark session of its own (and start one where the default differs
+    from the frame's), keep stores, and share state between runs in one process.
     """
     load_ge()
     from great_expectations.core.batch import Batch

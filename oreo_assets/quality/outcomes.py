@@ -86,7 +86,7 @@ class CheckOutcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All outcomes together. `failed_*` count failed and erred checks by severity; `missing` gave no outcome."""
+    """All outcomes together. `failed_*` count failed and erred checks by severity; `missing` gave none."""
 
     passed: int
     failed_fatal: int
@@ -98,7 +98,7 @@ class Verdict:
 
     @classmethod
     def of(cls, outcomes: Iterable[CheckOutcome], declared: Iterable[str] = ()) -> Verdict:
-        """The verdict on `outcomes`; a check that is declared and has no outcome counts as a fatal failure."""
+        """The verdict on `outcomes`; a check that is declared and has no outcome counts as failed fatal."""
         done = list(outcomes)
         missing = tuple(sorted(set(declared) - {o.name for o in done}))
         bad = [o for o in done if o.status is not CheckStatus.PASSED]

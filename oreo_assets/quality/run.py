@@ -28,8 +28,8 @@ def validate(
     """Run every expectation of the spec, and say what each found, in the spec's order.
 
     `rows` are the changed rows as they will be after the merge. Where `table`, the table that the merge would
-    give, is passed too, expectations about the table as a whole run on it. An expectation that errs becomes an
-    outcome that blocks; only a frame that cannot be read at all raises, since that says nothing about the rows.
+    give, is passed too, expectations about the table as a whole run on it. An expectation that errs becomes
+    an outcome that blocks; only a frame that cannot be read at all raises: that is no fault of the rows.
     """
     bound = bind_suite(spec)
     whole = [b for b in bound if table is not None and scope_of(b.declared.type) is Scope.TABLE]

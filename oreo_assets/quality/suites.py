@@ -23,7 +23,7 @@ _PYTHON_ERROR = re.compile(r"[\w.]+(Error|Exception): ")
 
 @dataclass(frozen=True)
 class BoundExpectation:
-    """A declared expectation and what Great Expectations made of it: `built`, or why it would not be built."""
+    """A declared expectation and what Great Expectations made of it: `built`, or why it could not be."""
 
     declared: Expectation
     built: Any = None
@@ -46,7 +46,11 @@ def load_ge() -> None:
     logging.getLogger("great_expectations").setLevel(logging.ERROR)
     for module in ("great_expectations", "pyspark", "marshmallow"):
         warnings.filterwarnings("ignore", module=rf"{module}(\.|\Z)")
-    import great_expectations.expectations.core  # noqa: F401
+    # Raised from inside pydantic, so only the text tells whose they are.
+    warnings.filterwarnings("ignore", message=r".*\bGX Core\b", category=DeprecationWarning)
+    import great_expectations.execution_engine
+    import great_expectations.expectations.core
+    import great_expectations.validator.validator  # noqa: F401
 
 
 def _bind(expectation: Expectation) -> BoundExpectation:
@@ -75,7 +79,7 @@ def _why(error: Exception) -> str:
 
 
 def first_line(error: BaseException | str) -> str:
-    """The line of an error worth showing: the first, or the Python exception where Spark only points at it."""
+    """The line of an error worth showing: the first, or the Python exception where Spark only hints at it."""
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
     if not lines:
         return type(error).__name__

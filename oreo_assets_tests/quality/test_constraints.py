@@ -41,7 +41,7 @@ def test_nulls_in_columns_that_may_not_have_them_are_one_outcome_with_rows(spark
 
 def test_violating_rows_are_capped_for_each_constraint(spark: SparkSession) -> None:
     spec = orders_spec(constraints={"dear": "amount > 100", "heavy": "weight > 100"})
-    frame = orders(spark, [order(n, weight=1 if n < 3 else 101) for n in range(10)])
+    frame = orders(spark, [order(n, weight=1.0 if n < 3 else 101.0) for n in range(10)])
     outcomes = by_name(check_constraints(spec, frame, keep=4))
     dear, heavy = outcomes["constraint__dear"], outcomes["constraint__heavy"]
     assert (dear.failing_total, [r.row_id for r in dear.failing], dear.capped) == (
