@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,8 @@ from sqlalchemy import make_url
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from .house import House
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +23,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
     from oreo_assets.settings import Settings
 
     return open_session(Settings.from_env(root=str(tmp_path_factory.mktemp("root"))))
+
+
+@pytest.fixture
+def new_house(tmp_path: Path, spark: SparkSession) -> Callable[..., House]:
+    """Makes a lake with people and a dataset (`house.ORDERS`, or a declaration of the test's own)."""
+    from .house import open_house
+
+    return lambda *spec: open_house(tmp_path, *spec)
+
+
+@pytest.fixture
+def house(new_house: Callable[..., House]) -> House:
+    return new_house()
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +53,8 @@ def postgres_url(postgres_server: Any) -> str:
     """An empty database of the test's own."""
     name = f"t{uuid.uuid4().hex[:12]}"
     postgres_server.psql(f"CREATE DATABASE {name}")
-    return make_url(postgres_server.get_uri()).set(database=name, drivername="postgresql+psycopg2").render_as_string(
-        hide_password=False
+    return (
+        make_url(postgres_server.get_uri())
+        .set(database=name, drivername="postgresql+psycopg2")
+        .render_as_string(hide_password=False)
     )

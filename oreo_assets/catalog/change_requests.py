@@ -11,7 +11,7 @@ from ..model.errors import NotFoundError, StateError
 from ..model.ids import DatasetRef
 from ..model.states import NEXT, CRState
 from . import audit
-from .models import Approval, ChangeRequest, Upload, ValidationRun, now
+from .models import Approval, ChangeRequest, Editor, Upload, ValidationRun, now
 from .store import Catalog, Transaction
 
 
@@ -47,9 +47,7 @@ def transition(
             f"Change request {cr.id} was {seen} a moment ago, but somebody else moved it on.",
             f"Look again: oreo cr show {cr.ref} {cr.id}",
         )
-    audit.record(
-        tx, actor, action or f"change_request.{to}", cr.ref, cr.id, previous=seen, state=to, **(details or {})
-    )
+    audit.record(tx, actor, action or f"change_request.{to}", cr.ref, cr.id, previous=seen, state=to, **(details or {}))
     tx.refresh(cr) if cr in tx else _carry_over(cr, to, changes)
 
 
@@ -106,6 +104,16 @@ def void_approvals(tx: Transaction, cr: ChangeRequest, actor: str, reason: str) 
             reason=reason,
             approvers=[a.approver for a in voided],
         )
+
+
+def add_editor(tx: Transaction, cr: ChangeRequest, name: str) -> None:
+    """Note that somebody had a hand in it, and so may not approve it."""
+    tx.merge(Editor(change_request_id=cr.id, editor=name))
+    tx.flush()
+
+
+def editors_of(tx: Transaction, cr_id: str) -> list[str]:
+    return list(tx.scalars(select(Editor.editor).where(Editor.change_request_id == cr_id)))
 
 
 def get_upload(tx: Transaction, upload_id: str) -> Upload:

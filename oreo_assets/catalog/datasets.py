@@ -33,9 +33,7 @@ def spec_of(dataset: Dataset) -> DatasetSpec:
 def list_datasets(catalog: Catalog, project: str | None = None) -> list[tuple[Dataset, DatasetMeta | None]]:
     query = (
         select(Dataset, DatasetMeta)
-        .outerjoin(
-            DatasetMeta, (DatasetMeta.project == Dataset.project) & (DatasetMeta.dataset == Dataset.dataset)
-        )
+        .outerjoin(DatasetMeta, (DatasetMeta.project == Dataset.project) & (DatasetMeta.dataset == Dataset.dataset))
         .order_by(Dataset.project, Dataset.dataset)
     )
     if project:

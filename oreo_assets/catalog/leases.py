@@ -33,9 +33,7 @@ class HeldLease:
     def still_held(self) -> bool:
         with self.catalog.read() as tx:
             row = tx.get(Lease, self.name)
-            return bool(
-                row and row.holder == self.holder and row.fence == self.fence and row.expires_at > now()
-            )
+            return bool(row and row.holder == self.holder and row.fence == self.fence and row.expires_at > now())
 
     def assert_held(self) -> None:
         """Called right before a commit: a holder that slept past its lease must not write."""

@@ -177,6 +177,8 @@ class ChangeRequest(_OfDataset, Base):
     counts: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     checks: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     new_columns: Mapped[list[Any] | None] = mapped_column(JSON)
+    rebase: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    follows: Mapped[str | None] = mapped_column(String(64))
     attempts: Mapped[int] = mapped_column(default=0)
     merged_version: Mapped[int | None] = mapped_column(BigInteger)
     commit_id: Mapped[str | None] = mapped_column(String(64))
@@ -191,9 +193,7 @@ class Approval(Base):
 
     __tablename__ = "approvals"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["change_request_id", "author"], ["change_requests.id", "change_requests.author"]
-        ),
+        ForeignKeyConstraint(["change_request_id", "author"], ["change_requests.id", "change_requests.author"]),
         CheckConstraint("approver <> author", name="ck_approvals_four_eyes"),
         Index(
             "uq_approvals_one_valid_each",
@@ -217,6 +217,15 @@ class Approval(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
     voided_at: Mapped[datetime | None]
     void_reason: Mapped[str | None] = mapped_column(Text)
+
+
+class Editor(Base):
+    """Who had a hand in what a change request holds. The database refuses their approval (a trigger)."""
+
+    __tablename__ = "editors"
+
+    change_request_id: Mapped[str] = mapped_column(ForeignKey("change_requests.id"), primary_key=True)
+    editor: Mapped[str] = mapped_column(primary_key=True)
 
 
 class ValidationRun(_OfDataset, Base):

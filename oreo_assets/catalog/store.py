@@ -95,9 +95,7 @@ def _plain_words() -> Iterator[None]:
         ) from error
     except DBAPIError as error:
         if error.connection_invalidated:
-            raise UnavailableError(
-                f"The catalog's connection was lost: {_first_line(error)}.", "Try again."
-            ) from error
+            raise UnavailableError(f"The catalog's connection was lost: {_first_line(error)}.", "Try again.") from error
         raise
 
 

@@ -118,13 +118,9 @@ def sign_in(catalog: Catalog, token: str | None) -> Actor:
     if not token:
         raise _not_signed_in()
     with catalog.read() as tx:
-        user = tx.scalars(
-            select(User).where(User.token_hash == _hash(token), User.revoked_at.is_(None))
-        ).first()
+        user = tx.scalars(select(User).where(User.token_hash == _hash(token), User.revoked_at.is_(None))).first()
         if user is None:
-            raise NotSignedInError(
-                "The token is not one that Oreo knows, or it was revoked.", "Ask an admin for one."
-            )
+            raise NotSignedInError("The token is not one that Oreo knows, or it was revoked.", "Ask an admin for one.")
         return Actor(user.name, _grants(tx, user.name))
 
 

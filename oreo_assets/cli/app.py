@@ -42,7 +42,13 @@ class _Main(OreoGroup):
     sections = SECTIONS
 
 
-app = typer.Typer(name="oreo", cls=_Main, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(
+    name="oreo",
+    cls=_Main,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"max_content_width": 100},
+)
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,7 +74,7 @@ def oreo(
     token: Token = None,
     as_json: Json = False,
     debug: Debug = False,
-    version: Annotated[
+    _version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
     ] = False,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -17,9 +17,13 @@ from .output import only_ours_on_stdout, print_json
 Root = Annotated[
     str | None, typer.Option("--root", metavar="FOLDER", help="The data root, instead of DELTA_DATA_ROOT.")
 ]
-Token = Annotated[str | None, typer.Option("--token", metavar="TOKEN", help="Who you are, instead of OREO_TOKEN.")]
+Token = Annotated[
+    str | None, typer.Option("--token", metavar="TOKEN", help="Who you are, instead of OREO_TOKEN.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error, and the log.")]
+
+Command = Callable[..., Answer]
 
 _GLOBALS = {"root": (Root, None), "token": (Token, None), "as_json": (Json, False), "debug": (Debug, False)}
 
@@ -43,7 +47,11 @@ def noun(name: str, help: str) -> typer.Typer:
 
     @app.callback(invoke_without_command=True, help=help)
     def group(
-        ctx: typer.Context, root: Root = None, token: Token = None, as_json: Json = False, debug: Debug = False
+        ctx: typer.Context,
+        root: Root = None,
+        token: Token = None,
+        as_json: Json = False,
+        debug: Debug = False,
     ) -> None:
         remember(ctx, root, token, as_json, debug)
         if ctx.invoked_subcommand is None:
@@ -58,20 +66,17 @@ def verb() -> typer.Typer:
     return typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@dataclass(frozen=True)
-class command:  # noqa: N801 - used as a decorator
+def command(app: typer.Typer, name: str, examples: str) -> Callable[[Command], Command]:
     """Register a function of `(face, …)` that returns an Answer, with the global options added to its own."""
 
-    app: typer.Typer
-    name: str
-    examples: str
-
-    def __call__(self, function: Callable[..., Answer]) -> Callable[..., Answer]:
-        self.app.command(self.name, cls=OreoCommand, epilog=self.examples)(_with_globals(function))
+    def register(function: Command) -> Command:
+        app.command(name, cls=OreoCommand, epilog=examples)(_with_globals(function))
         return function
 
+    return register
 
-def _with_globals(function: Callable[..., Answer]) -> Callable[..., None]:
+
+def _with_globals(function: Command) -> Callable[..., None]:
     hints = get_type_hints(function, include_extras=True)
     own = [
         parameter.replace(annotation=hints[parameter.name])
@@ -79,7 +84,8 @@ def _with_globals(function: Callable[..., Answer]) -> Callable[..., None]:
     ]
     keyword = inspect.Parameter.KEYWORD_ONLY
     shared = [
-        inspect.Parameter(name, keyword, annotation=kind, default=default) for name, (kind, default) in _GLOBALS.items()
+        inspect.Parameter(name, keyword, annotation=kind, default=default)
+        for name, (kind, default) in _GLOBALS.items()
     ]
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 

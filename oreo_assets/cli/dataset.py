@@ -75,7 +75,8 @@ def apply(
     """,
 )
 def list_(
-    face: Face, project: Annotated[str | None, typer.Argument(metavar="[P]", help="Only of this project.")] = None
+    face: Face,
+    project: Annotated[str | None, typer.Argument(metavar="P", help="Only of this project.")] = None,
 ) -> Answer:
     """List datasets, with the version and size of each."""
     from ..model.ids import check_id
@@ -92,11 +93,23 @@ def list_(
             console.print("No datasets yet. Declare one: oreo dataset apply FILE")
             return
         made = table(
-            "dataset", "version", "rows", "files", "size", "changed (UTC)", "about", right=("version", "rows", "files", "size")
+            "dataset",
+            "version",
+            "rows",
+            "files",
+            "size",
+            "changed (UTC)",
+            "about",
+            right=("version", "rows", "files", "size"),
         )
         for d in found:
             name = f"{d['project']}/{d['dataset']}"
-            numbers = (count(d["delta_version"]), count(d["row_count"]), count(d["file_count"]), size(d["bytes"]))
+            numbers = (
+                count(d["delta_version"]),
+                count(d["row_count"]),
+                count(d["file_count"]),
+                size(d["bytes"]),
+            )
             made.add_row(name, *numbers, moment(d["updated_at"]), d["description"])
         console.print(made)
 

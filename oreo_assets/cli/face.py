@@ -86,6 +86,10 @@ class Face:
 
         return sign_in(self.ws.catalog, self.settings.token)
 
+    def require_signed_in(self) -> None:
+        """For what anybody may do, as long as Oreo knows them."""
+        _ = self.actor
+
     @cached_property
     def out(self) -> Console:
         from .output import console

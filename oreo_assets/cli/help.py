@@ -1,13 +1,14 @@
 """Help screens that read like a tool people like: what it is for, how it is called, examples.
 
-Plain text with a little colour on a terminal. Rich would draw boxes, lose the line breaks of the examples, and
-cost a quarter of a second.
+Plain text with a little colour on a terminal. Rich would draw boxes, lose the line breaks of the examples,
+and cost a quarter of a second.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+_NOISE = re.compile(r"\s*\[(required|x>=?\d+)\]|;\s*(required|x>=?\d+)(?=\])")
 GLOBAL_OPTIONS = frozenset({"--root", "--token", "--json", "--debug", "--help"})
 
 
@@ -87,8 +89,10 @@ class OreoGroup(TyperGroup):
 
 def _intro(command: Any, ctx: Any, width: int) -> str:
     summary, more = _split(command.help)
-    pieces = " ".join(command.collect_usage_pieces(ctx)).replace("[OPTIONS]", "").split()
-    usage = " ".join([ctx.command_path, *pieces, *([] if isinstance(command, TyperGroup) else ["[options]"])])
+    pieces = " ".join(command.collect_usage_pieces(ctx)).replace("[OPTIONS]", "")
+    pieces = pieces.translate(str.maketrans("", "", "{}"))
+    ending = [] if isinstance(command, TyperGroup) else ["[options]"]
+    usage = " ".join([ctx.command_path, *pieces.split(), *ending])
     parts = [_bold(summary), *_wrapped(more, width), f"{_bold('Usage:')} {usage}"]
     return "\n\n".join(parts) + "\n"
 
@@ -121,18 +125,18 @@ def _parameters(command: Any, ctx: Any) -> tuple[dict[str, list[Any]], list[Any]
 
 
 def _tidy(param: Any, record: tuple[str, str]) -> tuple[str, str]:
-    """An argument by its name alone: `<str>` tells a reader nothing, `[required]` the usage line says."""
+    """Without what tells a reader nothing: `<str>`, `x>=0`, and what the usage line says already."""
     name, text = record
     if param.param_type_name == "argument":
         name = param.metavar or param.name.upper()
-    return name, text.replace("  [required]", "").replace("; required]", "]")
+    return name, _NOISE.sub("", text).rstrip()
 
 
 def _section(formatter: Any, title: str, rows: list[tuple[str, str]]) -> None:
     if rows:
         formatter.write(f"\n{_bold(title)}\n")
         with formatter.indentation():
-            formatter.write_dl(rows, col_max=34)
+            formatter.write_dl(rows, col_max=26)
 
 
 def _examples(formatter: Any, text: str | None) -> None:

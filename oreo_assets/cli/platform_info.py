@@ -76,7 +76,7 @@ def clear_platform_info(settings: Settings) -> None:
 def reload_definitions(info: PlatformInfo) -> str | None:
     """Have Dagster load the definitions anew. What went wrong, or None."""
     body = json.dumps({"query": _RELOAD, "variables": {"location": LOCATION}}).encode()
-    request = urllib.request.Request(  # noqa: S310 - the address is ours
+    request = urllib.request.Request(
         f"http://127.0.0.1:{info.dagster_port}/graphql", body, {"Content-Type": "application/json"}
     )
     # A proxy of the environment must not be asked for what runs on this machine.
@@ -96,7 +96,11 @@ def _problem(answer: Any) -> str | None:
     if result.get("__typename") != "WorkspaceLocationEntry":
         return str(result.get("message") or result.get("__typename") or "no answer").strip().splitlines()[0]
     loaded = result.get("locationOrLoadError") or {}
-    return str(loaded.get("message", "it does not load")).splitlines()[0] if loaded.get("__typename") == "PythonError" else None
+    return (
+        str(loaded.get("message", "it does not load")).splitlines()[0]
+        if loaded.get("__typename") == "PythonError"
+        else None
+    )
 
 
 def _file(settings: Settings) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ def moment(value: str | datetime | None) -> str:
     return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def changes(counts: dict[str, int | None]) -> Text:
+def changes(counts: Mapping[str, int | None]) -> Text:
     """`+3 ~1 -0`, in the colours of a diff."""
     signs = (("+", "inserted"), ("~", "updated"), ("-", "deleted"))
     if all(counts.get(kind) is None for _, kind in signs):

@@ -88,13 +88,17 @@ def _usage(error: Any) -> UsageError:
 
 def _defect(error: Exception, debug: bool) -> DefectError:
     what = f"{type(error).__name__}: {error}".strip().splitlines()[0]
-    remedy = "Please report it with the traceback above." if debug else "Run it again with --debug to see where."
+    remedy = (
+        "Please report it with the traceback above." if debug else "Run it again with --debug to see where."
+    )
     return DefectError(f"This is a defect of Oreo: {what}", remedy)
 
 
 def _prepare(debug: bool) -> None:
     logging.basicConfig(
-        level=logging.INFO if debug else logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr
+        level=logging.INFO if debug else logging.WARNING,
+        format="%(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
     )
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -5,7 +5,15 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..model.errors import BadFileError, BusyError, ConflictError, OreoError, RefusedError, StateError, UnavailableError
+from ..model.errors import (
+    BadFileError,
+    BusyError,
+    ConflictError,
+    OreoError,
+    RefusedError,
+    StateError,
+    UnavailableError,
+)
 from ..model.ids import DatasetRef
 from ..model.states import CRState
 from .face import Face
@@ -72,7 +80,9 @@ def verdict(cr: dict[str, Any]) -> OreoError | None:
             f"Stage it anew on main as it is now, and review again: oreo cr retry {ref} {cr_id}",
         )
     if state in (CRState.REJECTED, CRState.WITHDRAWN, CRState.EXPIRED):
-        return StateError(f"{cr_id} is {state}{': ' + reason if reason else ''}.", "Send a new file if it is still needed.")
+        return StateError(
+            f"{cr_id} is {state}{': ' + reason if reason else ''}.", "Send a new file if it is still needed."
+        )
     return None
 
 

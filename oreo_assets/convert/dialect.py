@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from .csv_records import Dialect, Lines, Record, read_record, read_records
 
@@ -37,6 +38,8 @@ def sniff(sample: bytes, ending: str, expected: frozenset[str]) -> Sniffed | Non
     for quote in (b'"', b"'"):
         for delimiter in natural:
             dialect = Dialect(delimiter, quote)
+            if quote == b"'" and not _uses_apostrophes(body, dialect):
+                continue
             header = read_record(Lines([body]), dialect)
             if header is None:
                 return None
@@ -65,6 +68,20 @@ def _name(value: bytes) -> str:
     return value.decode("utf-8", "replace").strip().lower()
 
 
+def _uses_apostrophes(body: bytes, dialect: Dialect) -> bool:
+    """Whether some field stands between apostrophes and none between the usual quotes."""
+    if b"'" not in body:
+        return False
+    fields = [f for r in _first_records(body, dialect) for f in r.fields]
+    return any(f.quoted for f in fields) and not any(
+        not f.quoted and f.value.startswith(b'"') for f in fields
+    )
+
+
+def _first_records(body: bytes, dialect: Dialect) -> list[Record]:
+    return list(islice(read_records(Lines([body]), dialect), _SAMPLE_RECORDS))
+
+
 def _regularity(body: bytes, sniffed: Sniffed) -> float:
     """How many of the first records have as many fields as the header, as a share.
 
@@ -74,17 +91,11 @@ def _regularity(body: bytes, sniffed: Sniffed) -> float:
     width = len(sniffed.header.fields)
     if width <= 1 or sniffed.header.fault:
         return 0.0
-    seen = good = 0
-    doubled = False
-    truncated = len(body) >= SAMPLE_BYTES
-    for record in read_records(Lines([body]), sniffed.dialect):
-        seen += 1
-        good += len(record.fields) == width
-        doubled |= any(f.quoted and sniffed.dialect.quote in f.value for f in record.fields)
-        if seen >= _SAMPLE_RECORDS:
-            truncated = False
-            break
-    if truncated and seen > 1 and good < seen:
+    records = _first_records(body, sniffed.dialect)
+    good = sum(len(record.fields) == width for record in records)
+    seen = len(records)
+    if len(body) >= SAMPLE_BYTES and good < seen < _SAMPLE_RECORDS:
         seen -= 1  # the sample may end in the middle of its last record
-    share = good / seen
-    return share + 0.001 if doubled and sniffed.dialect.quote == b"'" and share == 1.0 else share
+    quote = sniffed.dialect.quote
+    doubled = any(f.quoted and quote in f.value for record in records for f in record.fields)
+    return good / seen + (0.001 if doubled and quote == b"'" and good == seen else 0.0)

@@ -11,6 +11,7 @@ from .request import MAX_LISTED_REJECTS, MAX_SHOWN_CHARACTERS, Reject
 from .workspace import Workspace
 
 _LISTED_LINES = 10
+_BATCH = 40
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,13 @@ def list_rejects(space: Workspace) -> tuple[Reject, ...]:
 
 
 def _count(space: Workspace, rules: list[CellRule]) -> list[int]:
-    """How many cells each rule objects to."""
+    """How many cells each rule objects to. DuckDB plans long lists of expressions slowly, so in batches."""
     judged = [f"count({rule.reason})" for rule in rules if rule.reason != "NULL"]
-    counts = iter(space.row(f"SELECT {', '.join(judged)} FROM raw") if judged else ())
-    return [0 if rule.reason == "NULL" else next(counts) for rule in rules]
+    counts: list[int] = []
+    for at in range(0, len(judged), _BATCH):
+        counts += space.row(f"SELECT {', '.join(judged[at : at + _BATCH])} FROM raw")
+    each = iter(counts)
+    return [0 if rule.reason == "NULL" else next(each) for rule in rules]
 
 
 def _shown(text: str) -> str:

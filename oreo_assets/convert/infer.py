@@ -15,6 +15,7 @@ _DECIMAL = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?"
 _TIMESTAMP = f"{ISO_DATE}[T ]{ISO_TIME}{ISO_ZONE}?"
 _MAX_DIGITS = 15
 _FIRST_ROWS = 2000
+_BATCH = 20  # DuckDB plans long lists of expressions slowly
 
 
 def infer_types(space: Workspace, cells: list[str], lenient: bool) -> list[ColumnType]:
@@ -22,14 +23,19 @@ def infer_types(space: Workspace, cells: list[str], lenient: bool) -> list[Colum
 
     What the first rows rule out need not be asked of the others, so the second pass is a short one.
     """
-    if not cells:
-        return []
+    types = []
+    for at in range(0, len(cells), _BATCH):
+        types += _infer_batch(space, cells[at : at + _BATCH], lenient)
+    return types
+
+
+def _infer_batch(space: Workspace, cells: list[str], lenient: bool) -> list[ColumnType]:
     tests = [test for cell in cells for test in _tests(cell)]
     verdicts = list(space.row(f"SELECT {', '.join(tests)} FROM (SELECT * FROM raw LIMIT {_FIRST_ROWS})"))
-    open_ = [i for i, verdict in enumerate(verdicts) if verdict is not False]
-    if open_:
-        answers = space.row(f"SELECT {', '.join(tests[i] for i in open_)} FROM raw")
-        for i, answer in zip(open_, answers, strict=True):
+    undecided = [i for i, verdict in enumerate(verdicts) if verdict is not False]
+    if undecided:
+        answers = space.row(f"SELECT {', '.join(tests[i] for i in undecided)} FROM raw")
+        for i, answer in zip(undecided, answers, strict=True):
             verdicts[i] = answer
     width = len(tests) // len(cells)
     return [ColumnType(_pick(verdicts[i : i + width], lenient)) for i in range(0, len(verdicts), width)]

@@ -13,13 +13,14 @@ from .request import Conversion, ConversionRequest
 from .workspace import Workspace
 
 _GOOD, _BAD, _SCHEMA = "converted.parquet", "rejected.parquet", "schema.json"
+_MIN_DICTIONARY, _MAX_DICTIONARY, _ALL_DICTIONARIES = 1 << 14, 1 << 20, 1 << 26
 
 
 def write_good(space: Workspace, row_id: str, cells: list[Cell], any_faults: bool) -> None:
     """The good rows in the order of the file, `row_id` first."""
     columns = [f"{row_id} AS {ROW_ID}", *(f"{c.rule.value} AS {quote_identifier(c.name)}" for c in cells)]
     only_good = "WHERE _rec NOT IN (SELECT _rec FROM faults)" if any_faults else ""
-    _copy(space, f"SELECT {', '.join(columns)} FROM raw {only_good}", _GOOD)
+    _copy(space, f"SELECT {', '.join(columns)} FROM raw {only_good}", _GOOD, len(columns))
 
 
 def write_rejected(space: Workspace, header: Header) -> None:
@@ -33,7 +34,7 @@ def write_rejected(space: Workspace, header: Header) -> None:
             FROM faults GROUP BY _rec)
         SELECT {", ".join(names)}, reasons._line, reasons._reason, reasons._text
         FROM reasons LEFT JOIN raw USING (_rec) ORDER BY _rec"""
-    _copy(space, query, _BAD)
+    _copy(space, query, _BAD, len(names))
 
 
 def publish(folder: Path, request: ConversionRequest, conversion: Conversion) -> None:
@@ -64,9 +65,14 @@ def clear(request: ConversionRequest) -> None:
         path.unlink(missing_ok=True)
 
 
-def _copy(space: Workspace, query: str, name: str) -> None:
+def _copy(space: Workspace, query: str, name: str, width: int) -> None:
+    # DuckDB sets aside room for a dictionary per text column, 1 MB each unless told otherwise.
+    dictionary = max(_MIN_DICTIONARY, min(_MAX_DICTIONARY, _ALL_DICTIONARIES // width))
     target = quote_literal(str(space.folder / name))
-    space.run(f"COPY ({query}) TO {target} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880)")
+    space.run(
+        f"COPY ({query}) TO {target}"
+        f" (FORMAT parquet, COMPRESSION zstd, STRING_DICTIONARY_PAGE_SIZE_LIMIT {dictionary})"
+    )
 
 
 def _sync(path: Path) -> None:

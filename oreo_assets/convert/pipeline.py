@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..model.types import ColumnType
-from .cells import CellRule, native_rule, text_rule
+from .cells import CellRule, native_rule, text_rule, tidy_rule
 from .faults import Cell, check_cells, check_unique, count_faults, list_rejects
 from .header import FileColumn
 from .infer import infer_types
@@ -102,12 +102,12 @@ def _cell(column: FileColumn, loaded: Loaded, inferred: dict[int, ColumnType]) -
     if column.declared is None and not column.required:
         # Its type was made to fit all of its cells; only a quoted empty one needs care.
         cell = f"c{place}" if type_.name == "string" else f"nullif(c{place}, '')"
-        value = text_rule(cell, type_, required=False, lenient=True, tidy=True).value
+        value = text_rule(cell, type_, required=False, lenient=True).value
+        if type_.name in ("bigint", "double", "date", "boolean"):
+            value = f"CAST({cell} AS {type_.duckdb})"
         return Cell(place, column.name, type_, CellRule("NULL", value))
-    rule, tidy = (
-        text_rule(f"c{place}", type_, column.required, loaded.lenient, tidy=tidy) for tidy in (False, True)
-    )
-    return Cell(place, column.name, type_, rule, tidy)
+    rule = text_rule(f"c{place}", type_, column.required, loaded.lenient)
+    return Cell(place, column.name, type_, rule, tidy_rule(f"c{place}", type_, column.required))
 
 
 def _row_id(request: ConversionRequest, row_id: list[Cell], key: list[Cell]) -> str:

@@ -13,7 +13,7 @@ from ..lake.read import TableAt, count_rows
 from ..lake.sql import delta_table
 from ..model.ids import DatasetRef
 from ..workflow.merge import merge_change_request
-from ..workflow.staging import converted_rows, stage
+from ..workflow.staging import rows_to_stage, stage
 from .failures import told_to_dagster
 from .metadata import change_facts, table_facts
 from .resources import OreoResource
@@ -29,7 +29,7 @@ class DeltaIOManager(dg.ConfigurableIOManager):
         ws = self.oreo.workspace
         with told_to_dagster():
             if layer == "imports":
-                return converted_rows(ws, self._change_request(ref, context.asset_partition_key))
+                return rows_to_stage(ws, self._change_request(ref, context.asset_partition_key))
             layout = ws.layout(ref)
             uri = layout.staging(context.asset_partition_key) if layer == "staging" else layout.main
             return ws.spark().sql(f"SELECT * FROM {delta_table(uri)}")

@@ -170,9 +170,7 @@ class WarmRunLauncher(RunLauncher[DagsterInstance], ConfigurableClass):
             )
         if is_alive(record.pid, record.mark):
             return CheckRunHealthResult(WorkerStatus.RUNNING, run_worker_id=str(record.pid))
-        return _failed(
-            f"The run's worker, process {record.pid}, is gone. So is whoever started it: why is not known."
-        )
+        return _failed(f"The run's worker, process {record.pid}, is gone. So is whoever started it: why is not known.")
 
     def get_run_worker_debug_info(
         self,

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..model.filters import Filter
 from ..model.spec import ROW_ID
 from ..model.states import Mode
-from .read import TableAt, column_types, fetch_dicts, reading
+from .read import TableAt, column_types, compile_filters, fetch_dicts, reading
 from .sql import quote_identifier as q
 
 if TYPE_CHECKING:
@@ -27,12 +28,8 @@ class ChangeSet:
     mode: Mode
 
     @classmethod
-    def of(
-        cls, main_uri: str, base_version: int, staging_uri: str, staging_version: int, mode: Mode
-    ) -> ChangeSet:
-        return cls(
-            TableAt("main", main_uri, base_version), TableAt("staged", staging_uri, staging_version), mode
-        )
+    def of(cls, main_uri: str, base_version: int, staging_uri: str, staging_version: int, mode: Mode) -> ChangeSet:
+        return cls(TableAt("main", main_uri, base_version), TableAt("staged", staging_uri, staging_version), mode)
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,7 @@ class DiffPage:
         }
 
 
-def diff(
-    change: ChangeSet, *, kinds: Sequence[str] = KINDS[:3], limit: int = 100, after: str = ""
-) -> DiffPage:
+def diff(change: ChangeSet, *, kinds: Sequence[str] = KINDS[:3], limit: int = 100, after: str = "") -> DiffPage:
     """Counts, cells changed per column, and the rows after `after`, in the order of `row_id`."""
     with reading(change.main, change.staged) as connection:
         compared = _Compared.of(connection, change)
@@ -81,6 +76,28 @@ def diff(
 def count_changes(change: ChangeSet) -> Counts:
     with reading(change.main, change.staged) as connection:
         return _totals(connection, _Compared.of(connection, change))[0]
+
+
+def changed_rows(
+    change: ChangeSet, *, row_ids: Sequence[str] = (), where: Sequence[Filter] = (), limit: int = 100_000
+) -> list[str]:
+    """Which of the rows that the change set changes are named by id, or meet all filters (on new values)."""
+    with reading(change.main, change.staged) as connection:
+        compared = _Compared.of(connection, change)
+        types = column_types(connection, change.staged.name)
+        conditions, values = ["change <> 'unchanged'"], []
+        if row_ids:
+            conditions.append("row_id IN (SELECT unnest(?))")
+            values.append(list(row_ids))
+        if where:
+            condition, bound = compile_filters(connection, where, types)
+            conditions.append(f"row_id IN (SELECT row_id FROM staged WHERE {condition})")
+            values += bound
+        found = connection.execute(
+            f"SELECT row_id FROM ({compared.sql}) WHERE {' AND '.join(conditions)} ORDER BY row_id LIMIT ?",
+            [*values, limit],
+        )
+        return [row[0] for row in found.fetchall()]
 
 
 def content_hash(table: TableAt) -> str:
@@ -128,9 +145,7 @@ class _Compared:
             f"CASE WHEN m.row_id IS NULL THEN 'inserted' WHEN {changed} THEN 'updated' ELSE 'unchanged' END",
         )
         join = "FULL JOIN" if change.mode is Mode.REPLACE else "LEFT JOIN"
-        old = [
-            f"m.{q(c)} AS {q('old ' + c)}" if c in in_main else f"NULL AS {q('old ' + c)}" for c in columns
-        ]
+        old = [f"m.{q(c)} AS {q('old ' + c)}" if c in in_main else f"NULL AS {q('old ' + c)}" for c in columns]
         new = [
             f"s.{q(c)} AS {q('new ' + c)}"
             if c in in_staged and change.mode is not Mode.DELETE
@@ -146,9 +161,7 @@ class _Compared:
         return cls(sql, tuple(columns), distinct)
 
 
-def _totals(
-    connection: DuckDBPyConnection, compared: _Compared
-) -> tuple[Counts, tuple[tuple[str, int], ...]]:
+def _totals(connection: DuckDBPyConnection, compared: _Compared) -> tuple[Counts, tuple[tuple[str, int], ...]]:
     by_kind = [f"count(*) FILTER (change = '{kind}')" for kind in KINDS]
     by_column = [f"count(*) FILTER (change = 'updated' AND {q('changed ' + c)})" for c in compared.distinct]
     row = connection.execute(f"SELECT {', '.join(by_kind + by_column)} FROM ({compared.sql})").fetchone()

@@ -103,6 +103,11 @@ def _in_process(settings: Settings, master: str) -> SparkSession:
             "Set SPARK_MASTER before the process starts, not while it runs.",
         )
     from dagster_pyspark import LazyPySparkResource
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
 
     # Inherited from a parent that used Connect, these would make PySpark look for a server.
     for name in (
@@ -114,6 +119,8 @@ def _in_process(settings: Settings, master: str) -> SparkSession:
     ):
         os.environ.pop(name, None)
     os.environ.setdefault("SPARK_DRIVER_MEMORY", driver_memory())
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     resource = LazyPySparkResource(spark_config=spark_config(settings, master=master))
     session: SparkSession = resource.spark_session
     return session

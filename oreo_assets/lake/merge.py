@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _DELETES = "__deletes"
+_SEEN = "__seen"
 _METRICS = {
     "inserted": "numTargetRowsInserted",
     "updated": "numTargetRowsUpdated",
@@ -59,36 +60,43 @@ class MergePlan:
             clauses.append(f"WHEN MATCHED AND ({self._changed()}) THEN UPDATE SET {sets}")
         if mode is not Mode.DELETE:
             names = [ROW_ID, *self.columns]
-            keep = f" AND NOT s.{_DELETES}" if mode is Mode.REPLACE else ""
+            conditions = [f"NOT s.{_DELETES}"] * (mode is Mode.REPLACE) + [f"NOT s.{_SEEN}"] * self.main_moved
             clauses.append(
-                f"WHEN NOT MATCHED{keep} THEN INSERT ({', '.join(map(quote_spark, names))}) "
+                f"WHEN NOT MATCHED{''.join(f' AND {c}' for c in conditions)} "
+                f"THEN INSERT ({', '.join(map(quote_spark, names))}) "
                 f"VALUES ({', '.join('s.' + quote_spark(c) for c in names)})"
             )
         evolution = "WITH SCHEMA EVOLUTION " if self.new_columns else ""
-        return f"MERGE {evolution}INTO {target} t USING ({self._source()}) s ON {' AND '.join(on)} {' '.join(clauses)}"
+        source = f"({self._source()}) s ON {' AND '.join(on)}"
+        return f"MERGE {evolution}INTO {target} t USING {source} {' '.join(clauses)}"
 
     def _source(self) -> str:
+        """The staged rows, and (replace) the rows to delete.
+
+        Where main moved, each row also says whether and how the author saw it: a row that others deleted
+        does not come back because the file still lists it, and one that others added is not deleted.
+        """
         staged = f"{delta_table(self.change.staged.uri)} VERSION AS OF {self.change.staged.version}"
         base = f"{delta_table(self.change.main.uri)} VERSION AS OF {self.change.main.version}"
-        columns = "".join(f", x.{quote_spark(c)}" for c in self.columns)
+        seen_join = f" LEFT JOIN {base} b ON x.{ROW_ID} = b.{ROW_ID}" if self.main_moved else ""
         if self.change.mode is Mode.DELETE:
-            return f"SELECT x.{ROW_ID}, true AS {_DELETES} FROM {staged} x"
-        seen = "".join(
-            f", {'b.' + quote_spark(c) if c not in self.new_columns else 'NULL'} AS {quote_spark(_seen(c))}"
+            only_seen = f" WHERE b.{ROW_ID} IS NOT NULL" if self.main_moved else ""
+            return f"SELECT x.{ROW_ID}, true AS {_DELETES} FROM {staged} x{seen_join}{only_seen}"
+        columns = [f"x.{quote_spark(c)}" for c in self.columns]
+        seen = [
+            f"{'b.' + quote_spark(c) if c not in self.new_columns else 'NULL'} AS {quote_spark(_seen(c))}"
             for c in self.columns
-        )
-        rows = f"SELECT x.{ROW_ID}{columns}{seen if self.main_moved else ''}, false AS {_DELETES} FROM {staged} x"
-        if self.main_moved:
-            rows += f" LEFT JOIN {base} b ON x.{ROW_ID} = b.{ROW_ID}"
+        ]
+        moved = [*seen, f"b.{ROW_ID} IS NOT NULL AS {_SEEN}"] if self.main_moved else []
+        selected = ", ".join([f"x.{ROW_ID}", *columns, *moved, f"false AS {_DELETES}"])
+        rows = f"SELECT {selected} FROM {staged} x{seen_join}"
         if self.change.mode is not Mode.REPLACE:
             return rows
         # Rows that the author saw and left out are deletions; rows that came to main since are not.
-        nothing = "".join(f", NULL AS {quote_spark(c)}" for c in self.columns)
-        unseen = "".join(f", NULL AS {quote_spark(_seen(c))}" for c in self.columns)
-        gone = (
-            f"SELECT b.{ROW_ID}{nothing}{unseen if self.main_moved else ''}, true AS {_DELETES} "
-            f"FROM {base} b LEFT ANTI JOIN {staged} x ON x.{ROW_ID} = b.{ROW_ID}"
-        )
+        nothing = [f"NULL AS {quote_spark(c)}" for c in self.columns]
+        unseen = [f"NULL AS {quote_spark(_seen(c))}" for c in self.columns] + [f"true AS {_SEEN}"]
+        selected = ", ".join([f"b.{ROW_ID}", *nothing, *(unseen if self.main_moved else []), f"true AS {_DELETES}"])
+        gone = f"SELECT {selected} FROM {base} b LEFT ANTI JOIN {staged} x ON x.{ROW_ID} = b.{ROW_ID}"
         return f"{rows} UNION ALL {gone}"
 
     def _changed(self) -> str:
@@ -129,18 +137,13 @@ def _range_columns(spec: DatasetSpec, mode: Mode, columns: Sequence[str]) -> lis
     if mode is Mode.REPLACE:
         return []
     if spec.row_id_rule is RowIdRule.KEY:
-        return [
-            c
-            for c in spec.key
-            if c in columns and not spec.column(c).parsed.name.startswith(("float", "double"))
-        ]
+        return [c for c in spec.key if c in columns and not spec.column(c).parsed.name.startswith(("float", "double"))]
     return [ROW_ID]
 
 
 def _bounds(connection: Any, names: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
     parts = ", ".join(
-        f"CAST(min({quote_identifier(n)}) AS VARCHAR), CAST(max({quote_identifier(n)}) AS VARCHAR)"
-        for n in names
+        f"CAST(min({quote_identifier(n)}) AS VARCHAR), CAST(max({quote_identifier(n)}) AS VARCHAR)" for n in names
     )
     row = connection.execute(f"SELECT {parts} FROM staged").fetchone()
     pairs = [(n, row[2 * i], row[2 * i + 1]) for i, n in enumerate(names)]

@@ -40,8 +40,7 @@ def table_to_be(spark: SparkSession, change: ChangeSet) -> DataFrame:
 
 def _at(spark: SparkSession, change: ChangeSet) -> tuple[DataFrame, DataFrame]:
     frames = [
-        spark.sql(f"SELECT * FROM {delta_table(t.uri)} VERSION AS OF {t.version}")
-        for t in (change.main, change.staged)
+        spark.sql(f"SELECT * FROM {delta_table(t.uri)} VERSION AS OF {t.version}") for t in (change.main, change.staged)
     ]
     return frames[0], frames[1]
 

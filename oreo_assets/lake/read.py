@@ -92,12 +92,19 @@ def count_rows(table: TableAt) -> int:
         return int(row[0]) if row else 0
 
 
-def export_parquet(table: TableAt, file: Path) -> None:
-    """Write a table as one Parquet file, from Arrow batches: the locked connection itself cannot write."""
+def export_parquet(table: TableAt, file: Path, row_ids: Sequence[str] | None = None) -> None:
+    """Write a table, or some of its rows, as one Parquet file.
+
+    By way of Arrow batches: the locked connection itself cannot write.
+    """
     import pyarrow.parquet as pq
 
     with reading(table) as connection:
-        batches = connection.execute(f"SELECT * FROM {quote_identifier(table.name)}").to_arrow_reader(100_000)
+        some = "" if row_ids is None else " WHERE row_id IN (SELECT unnest(?))"
+        values = [] if row_ids is None else [list(row_ids)]
+        batches = connection.execute(f"SELECT * FROM {quote_identifier(table.name)}{some}", values).to_arrow_reader(
+            100_000
+        )
         with pq.ParquetWriter(file, batches.schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)
@@ -126,9 +133,7 @@ def compile_filters(
         else:
             bound = [_checked(connection, value, kind, item.column) for value in item.values]
             slots = ", ".join(f"CAST(? AS {kind})" for _ in bound)
-            parts.append(
-                f"{column} IN ({slots})" if item.op is Op.IN else f"{column} {_COMPARISONS[item.op]} {slots}"
-            )
+            parts.append(f"{column} IN ({slots})" if item.op is Op.IN else f"{column} {_COMPARISONS[item.op]} {slots}")
             values += bound
     return " AND ".join(parts), values
 

@@ -166,9 +166,7 @@ def _reconcile_constraints(spark: SparkSession, spec: DatasetSpec, uri: str) -> 
         done.append(f"constraint {name} dropped")
     for name, expression in want.items():
         if have.get(name) != expression:
-            spark.sql(
-                f"ALTER TABLE {delta_table(uri)} ADD CONSTRAINT {quote_spark(name)} CHECK ({expression})"
-            )
+            spark.sql(f"ALTER TABLE {delta_table(uri)} ADD CONSTRAINT {quote_spark(name)} CHECK ({expression})")
             done.append(f"constraint {name} added")
     return done
 

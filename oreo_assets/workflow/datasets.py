@@ -58,9 +58,7 @@ def apply_dataset(ws: Workspace, actor: Actor, spec: DatasetSpec) -> Applied:
         raise SpecError("\n".join(problems), "Mend the expectations and apply the file again.")
     with ws.catalog.read() as tx:
         if not tx.get(Project, spec.project):
-            raise NotFoundError(
-                f"There is no project {spec.project}.", f"Make it: oreo project create {spec.project}"
-            )
+            raise NotFoundError(f"There is no project {spec.project}.", f"Make it: oreo project create {spec.project}")
         known = tx.get(Dataset, (spec.project, spec.dataset))
     layout = ws.layout(spec.ref)
     if known and known.fingerprint == spec.fingerprint and log.table_exists(layout.main):
@@ -79,9 +77,7 @@ def apply_dataset(ws: Workspace, actor: Actor, spec: DatasetSpec) -> Applied:
             tx.add(row)
             tx.flush()
             sync_meta(ws, tx, spec.ref)
-            audit.record(
-                tx, actor.name, "dataset.apply", spec.ref, changes=changes, fingerprint=spec.fingerprint
-            )
+            audit.record(tx, actor.name, "dataset.apply", spec.ref, changes=changes, fingerprint=spec.fingerprint)
     return Applied(spec.ref, known is None, tuple(changes) or ("declaration changed",))
 
 

@@ -31,7 +31,9 @@ class UploadOptions:
     note: str = ""
     set_aside: bool = False
     keeps_row_id: bool = False
-    """The file is a copy of main and brings its row_id along (restore)."""
+    """The file is a copy of our own rows and brings its row_id along (restore, follow-up)."""
+    follows: str | None = None
+    """The change request whose rejected rows these are."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,7 @@ def convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
         up.rows_read, up.rows_rejected = found.rows_read, found.rows_rejected
         up.conversion = found.as_json()
         if refusal:
-            transition(
-                tx, cr, CRState.FAILED, actor=cr.author, reason=refusal.message, error=refusal.as_json()
-            )
+            transition(tx, cr, CRState.FAILED, actor=cr.author, reason=refusal.message, error=refusal.as_json())
         else:
             transition(
                 tx,
@@ -165,9 +165,7 @@ def refusal_of(found: Conversion, set_aside: bool) -> BadFileError | None:
             "Mend the rows listed, or send the file with --set-aside to go on without them.",
         )
     if found.rows_good == 0:
-        return BadFileError(
-            "The file has no rows that can be taken.", "Send a file with rows below its header."
-        )
+        return BadFileError("The file has no rows that can be taken.", "Send a file with rows below its header.")
     return None
 
 
@@ -175,9 +173,7 @@ def _check_sender(ws: Workspace, actor: Actor, ref: DatasetRef, options: UploadO
     spec = ws.spec(ref)
     actor.require(Role.CONTRIBUTOR, ref.project)
     if spec.is_append_only and options.mode in (Mode.UPSERT, Mode.DELETE):
-        raise UsageError(
-            f"{ref} has no key, so a file cannot {options.mode} its rows.", "Send it with --mode append."
-        )
+        raise UsageError(f"{ref} has no key, so a file cannot {options.mode} its rows.", "Send it with --mode append.")
     return spec
 
 
@@ -213,6 +209,7 @@ def _open_change_request(
         author=author,
         note=options.note,
         upload_id=row.id,
+        follows=options.follows,
     )
     tx.add(cr)
     tx.flush()

@@ -115,9 +115,7 @@ def keep_hours(ws: Workspace, spec: DatasetSpec) -> int:
     """How far back vacuum must keep files: the policy, and further for tags and open change requests."""
     hours = spec.policies.time_travel_days * 24
     with ws.catalog.read() as tx:
-        versions = list(
-            tx.scalars(select(Tag.version).where(Tag.project == spec.project, Tag.dataset == spec.dataset))
-        )
+        versions = list(tx.scalars(select(Tag.version).where(Tag.project == spec.project, Tag.dataset == spec.dataset)))
     still_open = [s for s in CRState if s.is_open or s is CRState.MERGING]
     for cr in list_change_requests(ws.catalog, spec.ref, still_open):
         if cr.base_version is not None:
@@ -138,15 +136,11 @@ def keep_hours(ws: Workspace, spec: DatasetSpec) -> int:
 def _checkpoint(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> ChoreReport:
     uri = ws.layout(spec.ref).main
     if dry_run:
-        return ChoreReport(
-            spec.ref, Chore.CHECKPOINT, True, f"would checkpoint version {log.current_version(uri)}"
-        )
+        return ChoreReport(spec.ref, Chore.CHECKPOINT, True, f"would checkpoint version {log.current_version(uri)}")
     with ws.sole_writer(spec.ref):
         version = lake.checkpoint(uri)
         _record(ws, actor, spec.ref, Chore.CHECKPOINT, version=version)
-    return ChoreReport(
-        spec.ref, Chore.CHECKPOINT, False, f"version {version} checkpointed", {"version": version}
-    )
+    return ChoreReport(spec.ref, Chore.CHECKPOINT, False, f"version {version} checkpointed", {"version": version})
 
 
 def _cleanup(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> ChoreReport:

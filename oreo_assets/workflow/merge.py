@@ -211,9 +211,7 @@ def _record_merge(ws: Workspace, cr: ChangeRequest) -> None:
     """One transaction: the facts of main, the evolved declaration, the state, the audit event."""
     commit = log.find_commit(ws.layout(cr.ref).main, cr.id)
     if commit is None or commit.metadata is None:
-        raise DefectError(
-            f"The log of {cr.ref} has {cr.id}'s marker but not its commit.", "Run: oreo recover"
-        )
+        raise DefectError(f"The log of {cr.ref} has {cr.id}'s marker but not its commit.", "Run: oreo recover")
     counts = merged_counts(commit)
     with ws.catalog.write() as tx:
         reach("merge.recording")

@@ -51,9 +51,7 @@ def query(
     uri = ws.layout(ref).main
     at = resolve_version(uri, version, timestamp)
     by = [*order, *([] if any(o.column == ROW_ID for o in order) else [Order(ROW_ID)])]
-    rows = query_rows(
-        TableAt("main", uri, at), select=select, where=where, order=by, limit=limit + 1, offset=offset
-    )
+    rows = query_rows(TableAt("main", uri, at), select=select, where=where, order=by, limit=limit + 1, offset=offset)
     return Page(rows[:limit], at, offset + limit if len(rows) > limit else None)
 
 

@@ -116,9 +116,7 @@ def _leftover_staging(ws: Workspace, ref: DatasetRef) -> list[Path]:
     return [path for path in sorted(folder.iterdir()) if path.name not in kept]
 
 
-_STATES_WITH_STAGING = [
-    s for s in CRState if s.is_open or s in (CRState.MERGING, CRState.MERGED, CRState.REFUSED)
-]
+_STATES_WITH_STAGING = [s for s in CRState if s.is_open or s in (CRState.MERGING, CRState.MERGED, CRState.REFUSED)]
 """A refused change request keeps its rows, so that its sender can look at them; its TTL ends that."""
 
 

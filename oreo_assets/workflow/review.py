@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from ..catalog import Transaction, audit
 from ..catalog.change_requests import (
     all_approvals,
+    editors_of,
     get_change_request,
     get_upload,
     list_change_requests,
@@ -53,10 +54,10 @@ def approve(
         if any(a.approver == actor.name for a in valid_approvals(tx, cr_id)):
             return cr
         _require_reviewable(ws, cr, spec)
-        if cr.author == actor.name:
+        if actor.name in (cr.author, *editors_of(tx, cr_id)):
+            did = "sent" if cr.author == actor.name else "edited"
             raise NotAllowedError(
-                f"{actor.name} sent {cr_id} and cannot approve it as well.",
-                "Ask a second person to review it.",
+                f"{actor.name} {did} {cr_id} and cannot approve it as well.", "Ask a second person to review it."
             )
         _require_acknowledged(tx, cr, acks)
         _pin(tx, cr, actor, acks)
@@ -102,9 +103,7 @@ def retry(ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str) -> ChangeReq
     with ws.catalog.write() as tx:
         cr = get_change_request(tx, ref, cr_id)
         if cr.state is CRState.FAILED:
-            transition(
-                tx, cr, CRState.RECEIVED, actor=actor.name, reason=None, error=None, attempts=cr.attempts + 1
-            )
+            transition(tx, cr, CRState.RECEIVED, actor=actor.name, reason=None, error=None, attempts=cr.attempts + 1)
         elif cr.state in (CRState.IN_REVIEW, CRState.CONFLICTED, CRState.STAGED):
             void_approvals(tx, cr, actor.name, "staged anew on request")
             transition(tx, cr, CRState.CONVERTED, actor=actor.name, reason=None, attempts=cr.attempts + 1)
@@ -207,6 +206,7 @@ def summarize(cr: ChangeRequest) -> dict[str, Any]:
         "counts": counts,
         "checks": found,
         "new_columns": cr.new_columns or [],
+        "follows": cr.follows,
         "merged_version": cr.merged_version,
         "commit_id": cr.commit_id,
         "reason": cr.reason,
@@ -282,9 +282,7 @@ def _pin(tx: Transaction, cr: ChangeRequest, actor: Actor, acks: Mapping[str, st
         ) from error
 
 
-def _end(
-    ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str, state: CRState, reason: str
-) -> ChangeRequest:
+def _end(ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str, state: CRState, reason: str) -> ChangeRequest:
     with ws.catalog.write() as tx:
         cr = get_change_request(tx, ref, cr_id)
         void_approvals(tx, cr, actor.name, str(state))

@@ -11,6 +11,7 @@ from ..catalog.models import ChangeRequest
 from ..lake import log
 from ..lake.diff import ChangeSet, content_hash, count_changes
 from ..lake.read import TableAt
+from ..lake.rebase import Choice, Take, rebase
 from ..lake.tables import write_staging
 from ..model.commit import CommitMetadata
 from ..model.errors import StateError
@@ -24,8 +25,15 @@ if TYPE_CHECKING:
 STAGEABLE = (CRState.CONVERTED, CRState.STAGED, CRState.IN_REVIEW, CRState.CONFLICTED)
 
 
-def converted_rows(ws: Workspace, cr: ChangeRequest) -> DataFrame:
-    """The converted upload, as Spark reads it."""
+def rows_to_stage(ws: Workspace, cr: ChangeRequest) -> DataFrame:
+    """The converted upload, as Spark reads it; or, once a reviewer chose, what follows from the choices."""
+    if cr.rebase:
+        layout = ws.layout(cr.ref)
+        change = ChangeSet.of(
+            layout.main, cr.rebase["base_version"], layout.staging(cr.id), cr.rebase["staging_version"], cr.mode
+        )
+        choices = [Choice(row_id, column, Take(take)) for row_id, column, take in cr.rebase["choices"]]
+        return rebase(ws.spark(), change, cr.rebase["main_version"], choices)
     assert cr.upload_id is not None
     return ws.spark().read.parquet(str(ws.layout(cr.ref).converted(cr.upload_id)))
 
@@ -46,7 +54,8 @@ def stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
     metadata = CommitMetadata(
         commit_id=new_id("co"), change_request_id=cr.id, author=cr.author, mode=cr.mode, source_sha256=source
     )
-    base_version = log.current_version(layout.main)
+    # After a rebase the rows answer to the version that the reviewer saw, even if main moved on since.
+    base_version = cr.rebase["main_version"] if cr.rebase else log.current_version(layout.main)
     staging_uri = layout.staging(cr.id)
     version = write_staging(rows, staging_uri, metadata)
     digest = content_hash(TableAt("staged", staging_uri, version))

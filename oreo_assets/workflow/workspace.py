@@ -85,9 +85,7 @@ class Workspace:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError as error:
-            raise BusyError(
-                f"{ref} is being written by another process.", "Try again when it is done."
-            ) from error
+            raise BusyError(f"{ref} is being written by another process.", "Try again when it is done.") from error
         finally:
             os.close(descriptor)
 

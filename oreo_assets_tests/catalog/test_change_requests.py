@@ -24,9 +24,7 @@ def cr(catalog: Catalog) -> ChangeRequest:
         tx.flush()
         tx.add(Dataset(project="p", dataset="d", spec={}, fingerprint="f", created_by="ann"))
         tx.flush()
-        row = ChangeRequest(
-            id="cr_1", project="p", dataset="d", state=CRState.RECEIVED, mode=Mode.UPSERT, author="ann"
-        )
+        row = ChangeRequest(id="cr_1", project="p", dataset="d", state=CRState.RECEIVED, mode=Mode.UPSERT, author="ann")
         tx.add(row)
     return row
 

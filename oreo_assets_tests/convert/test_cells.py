@@ -104,19 +104,27 @@ BAD: list[tuple[str, str, str]] = [
 @pytest.mark.parametrize("tidy", [True, False])
 def test_every_good_cell_is_taken_exactly(convert_here: Convert, tidy: bool) -> None:
     """All at once, one column each; untidy blanks elsewhere in the column change nothing."""
-    columns = [Column(name="id", type="string"), *(Column(name=f"v{i}", type=t) for i, (t, *_) in enumerate(GOOD))]
+    columns = [
+        Column(name="id", type="string"),
+        *(Column(name=f"v{i}", type=t) for i, (t, *_) in enumerate(GOOD)),
+    ]
     quoted = ['"' + text + '"' for _, text, _ in GOOD]
     blanks = ",".join('" "' if not tidy else "" for _ in GOOD)
     text = f"{','.join(c.name for c in columns)}\na,{','.join(quoted)}\nb,{blanks}\n"
     done = convert_here(text, columns=columns)
     assert done.conversion.rejects == ()
-    wrong = [(g, v) for g, v in zip(GOOD, done.rows[0][2:], strict=True) if g[2] != v or type(g[2]) is not type(v)]
+    wrong = [
+        (g, v) for g, v in zip(GOOD, done.rows[0][2:], strict=True) if g[2] != v or type(g[2]) is not type(v)
+    ]
     assert wrong == []
 
 
 def test_every_bad_cell_is_refused_with_its_reason(convert_here: Convert) -> None:
     """One row, all columns bad: all are reported in one pass, in the order of the file."""
-    columns = [Column(name="id", type="string"), *(Column(name=f"v{i}", type=t) for i, (t, *_) in enumerate(BAD))]
+    columns = [
+        Column(name="id", type="string"),
+        *(Column(name=f"v{i}", type=t) for i, (t, *_) in enumerate(BAD)),
+    ]
     text = f"{','.join(c.name for c in columns)}\na,{','.join(chr(34) + t + chr(34) for _, t, _ in BAD)}\n"
     done = convert_here(text, columns=columns)
     assert [r.column for r in done.conversion.rejects] == [f"v{i}" for i in range(len(BAD))]

@@ -82,7 +82,12 @@ def test_new_rows_need_the_required_columns_but_an_upsert_may_leave_them_out(con
 def test_columns_stand_in_the_datasets_order_with_new_ones_last(convert_here: Convert) -> None:
     done = convert_here("extra,day,name,id\nz,2024-01-02,b,a1\n")
     assert done.names == ["row_id", "id", "name", "day", "extra"]
-    assert done.conversion.columns == (("id", "string"), ("name", "string"), ("day", "date"), ("extra", "string"))
+    assert done.conversion.columns == (
+        ("id", "string"),
+        ("name", "string"),
+        ("day", "date"),
+        ("extra", "string"),
+    )
 
 
 @pytest.mark.parametrize("mode", list(Mode))
@@ -133,7 +138,11 @@ def test_row_id_from_the_file_is_required_present_and_unique(convert_here: Conve
     assert done.rows == [("r1", "b"), ("r2", "c")]
     assert done.conversion.columns == (("name", "string"),)
     done = convert_here("ROW_ID,name\nr1,b\n,c\nr1,d\n", **rule)
-    assert [(line, column) for line, column, _ in done.rejects] == [(2, "row_id"), (3, "row_id"), (4, "row_id")]
+    assert [(line, column) for line, column, _ in done.rejects] == [
+        (2, "row_id"),
+        (3, "row_id"),
+        (4, "row_id"),
+    ]
     with pytest.raises(BadFileError, match="no column row_id"):
         convert_here("name\nb\n", **rule)
 
@@ -151,7 +160,9 @@ def test_a_row_id_column_that_the_rule_does_not_use_is_left_out_and_told(convert
 
 
 def test_bad_rows_are_set_aside_as_they_came_with_their_reasons(convert_here: Convert) -> None:
-    done = convert_here("id,name,qty,day\na1,b,007,2024-01-01\na2,c,x,y\na3,d\na4,e,4,\na4,f,5,\n", set_aside=True)
+    done = convert_here(
+        "id,name,qty,day\na1,b,007,2024-01-01\na2,c,x,y\na3,d\na4,e,4,\na4,f,5,\n", set_aside=True
+    )
     assert done.rows == [("a1", "a1", "b", 7, dt.date(2024, 1, 1))]
     names, rows = read_parquet(done.request.rejected_path)
     assert names == ["id", "name", "qty", "day", "_line", "_reason", "_text"]

@@ -15,7 +15,9 @@ from .conftest import Convert
 def test_every_common_delimiter_and_line_ending_is_recognised(
     convert_here: Convert, delimiter: str, ending: str
 ) -> None:
-    text = ending.join(delimiter.join(r) for r in (["id", "name", "qty"], ["a1", "Ann", "3"], ["a2", "", "4"]))
+    text = ending.join(
+        delimiter.join(r) for r in (["id", "name", "qty"], ["a1", "Ann", "3"], ["a2", "", "4"])
+    )
     done = convert_here(text + ending)
     assert done.rows == [("a1", "a1", "Ann", 3), ("a2", "a2", None, 4)]
     assert done.conversion.details["delimiter"] == delimiter
@@ -49,9 +51,11 @@ def test_every_common_encoding_is_recognised(convert_here: Convert, encoding: st
     assert done.conversion.details["encoding"] == name
 
 
-def test_damaged_utf8_is_refused_with_its_offset_and_not_read_as_something_else(convert_here: Convert) -> None:
+def test_damaged_utf8_is_refused_with_its_offset_and_not_read_as_something_else(
+    convert_here: Convert,
+) -> None:
     content = "id,name\na1,Zoë Müller Öz\n".encode() + b"a2,\xff\n"
-    with pytest.raises(BadFileError, match="offset 30 is not text in UTF-8"):
+    with pytest.raises(BadFileError, match="offset 31 is not text in UTF-8"):
         convert_here(content)
 
 

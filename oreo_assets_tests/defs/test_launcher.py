@@ -143,9 +143,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Location]:
     (folder / "awake").mkdir()
     file = folder / "location.py"
     file.write_text(CODE)
-    target = PythonFileTarget(
-        str(file), attribute="defs", working_directory=str(folder), location_name="tiny"
-    )
+    target = PythonFileTarget(str(file), attribute="defs", working_directory=str(folder), location_name="tiny")
     with (
         pytest.MonkeyPatch.context() as patch,
         dg.instance_for_test() as instance,
@@ -194,9 +192,7 @@ def nurseries(home: Path) -> list[int]:
     return found
 
 
-def test_run_is_forked_from_the_nursery_and_succeeds(
-    small: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_is_forked_from_the_nursery_and_succeeds(small: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OREO_TEST_WORD", "set after the nursery started")
     nursery.ensure(small.home, preload=SMALL, idle_seconds=60)
     run_id = small.launch("quick_job")
@@ -212,9 +208,7 @@ def test_run_is_forked_from_the_nursery_and_succeeds(
 def test_what_a_step_prints_shows_in_its_compute_logs(small: Platform) -> None:
     run_id = small.launch("quick_job")
     assert small.wait(run_id) == dg.DagsterRunStatus.SUCCESS
-    captured = next(
-        e for e in small.instance.all_logs(run_id) if "LOGS_CAPTURED" in str(e.dagster_event_type)
-    )
+    captured = next(e for e in small.instance.all_logs(run_id) if "LOGS_CAPTURED" in str(e.dagster_event_type))
     key = captured.get_dagster_event().logs_captured_data.file_key
     manager = small.instance.compute_log_manager
     data = manager.get_log_data([run_id, "compute_logs", key])

@@ -107,7 +107,9 @@ def test_upper_and_lower_case_do_not_make_two_columns():
 
 
 def test_two_checks_need_two_names():
-    double = GOOD.replace("constraints:", "  - {type: expect_column_values_to_not_be_null, column: order_id}\nconstraints:")
+    double = GOOD.replace(
+        "constraints:", "  - {type: expect_column_values_to_not_be_null, column: order_id}\nconstraints:"
+    )
     with pytest.raises(SpecError, match="checks named twice"):
         parse_spec(double)
 

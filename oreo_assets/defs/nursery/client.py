@@ -132,9 +132,7 @@ def stop(home: Path, *, end_workers: bool = False, wait_seconds: float = 30.0) -
     deadline = time.monotonic() + wait_seconds
     while _listens(home):
         if time.monotonic() > deadline:
-            raise UnavailableError(
-                f"The nursery in {home} does not end.", f"End process {_pid_of_lock(home)}."
-            )
+            raise UnavailableError(f"The nursery in {home} does not end.", f"End process {_pid_of_lock(home)}.")
         time.sleep(0.02)
     return True
 

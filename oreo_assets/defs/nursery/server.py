@@ -143,9 +143,7 @@ class Nursery:
         if time.monotonic() > request["deadline"]:
             return {"error": "The request came too late."}
         if request["code"] != code_home():
-            return {
-                "error": f"The nursery runs other code ({code_home()}) than asks for it ({request['code']})."
-            }
+            return {"error": f"The nursery runs other code ({code_home()}) than asks for it ({request['code']})."}
         if fingerprint() != self.seen:
             return {"again": True}
         run_id = request["run_id"]

@@ -1,0 +1,1 @@
+"""`oreo demo`: the whole life of a change request on a throw-away root."""
