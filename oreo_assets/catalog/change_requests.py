@@ -12,7 +12,7 @@ from ..model.ids import DatasetRef
 from ..model.states import NEXT, CRState
 from . import audit
 from .models import Approval, ChangeRequest, Editor, Upload, ValidationRun, now
-from .store import Catalog, Transaction
+from .store import Catalog, Transaction, affected
 
 
 def transition(
@@ -42,7 +42,7 @@ def transition(
         .values(state=to, updated_at=now(), **changes)
         .execution_options(synchronize_session=False)
     )
-    if moved.rowcount != 1:
+    if affected(moved) != 1:
         raise StateError(
             f"Change request {cr.id} was {seen} a moment ago, but somebody else moved it on.",
             f"Look again: oreo cr show {cr.ref} {cr.id}",

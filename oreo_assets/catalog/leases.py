@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 from ..model.errors import BusyError, OreoError
 from ..model.ids import new_id
 from .models import Lease, now
-from .store import Catalog
+from .store import Catalog, affected
 
 LEASE_SECONDS = 60
 
@@ -50,7 +50,7 @@ class HeldLease:
                 .where(Lease.name == self.name, Lease.holder == self.holder, Lease.fence == self.fence)
                 .values(expires_at=now() + timedelta(seconds=self.seconds))
             )
-            return result.rowcount == 1
+            return affected(result) == 1
 
     def release(self) -> None:
         with self.catalog.write() as tx:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import CursorResult, Engine, Result, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session as Transaction
 from sqlalchemy.pool import NullPool
@@ -54,6 +54,11 @@ class Catalog:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def affected(result: Result[Any]) -> int:
+    """How many rows an UPDATE met."""
+    return cast("CursorResult[Any]", result).rowcount
 
 
 def _engine(url: str) -> Engine:

@@ -69,7 +69,7 @@ def run_up(settings: Settings, open_browser: bool = False) -> int:
             supervisor.stop()
             nursery.stop(nursery.nursery_dir(settings.dagster_home), end_workers=True)
             if not settings.spark_remote and not settings.spark_master:
-                local_engine.stop(settings)
+                local_engine.release(settings, os.getpid())
 
 
 def _services(settings: Settings) -> Iterator[Service]:

@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame
 from ..catalog.change_requests import get_change_request
 from ..lake.history import new_commits
 from ..model.ids import DatasetRef
-from ..model.spec import DatasetSpec, constraint_check
+from ..model.spec import BUILT_IN_CHECKS, DatasetSpec, constraint_check
 from ..model.states import Severity
 from ..quality.words import expected_words
 from ..workflow.intake import convert_upload
 from ..workflow.recovery import Step
-from ..workflow.validation import BUILT_IN, validate
+from ..workflow.validation import validate
 from .failures import told_to_dagster
 from .metadata import check_result, declared_schema
 from .resources import OreoResource
@@ -187,7 +187,7 @@ def _checks(spec: DatasetSpec) -> dg.AssetChecksDefinition:
         constraint_check(name): (f"{sql} (constraint of main)", Severity.FATAL)
         for name, sql in spec.constraints.items()
     }
-    described |= {name: (text, Severity.FATAL) for name, text in BUILT_IN.items()}
+    described |= {name: (text, Severity.FATAL) for name, text in BUILT_IN_CHECKS.items()}
     specs = [
         dg.AssetCheckSpec(
             name,

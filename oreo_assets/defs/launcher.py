@@ -74,7 +74,7 @@ class WarmRunLauncher(RunLauncher[DagsterInstance], ConfigurableClass):
         self._start_seconds = start_seconds
         self._inst_data = inst_data
         self._plain: dict[str, subprocess.Popen[bytes]] = {}
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
 
     @property
     def inst_data(self) -> ConfigurableClassData | None:

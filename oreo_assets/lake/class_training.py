@@ -52,9 +52,7 @@ def _train(settings: Settings, path: Path) -> None:
         options = java_options(None, f'"-XX:ArchiveClassesAtExit={made}"')
         launch = server_launch(settings, port, token, {"spark.driver.extraJavaOptions": options})
         with log.open("wb") as sink:
-            server = subprocess.Popen(
-                launch.command, env=dict(launch.environ), stdout=sink, stderr=sink, cwd=scratch
-            )
+            server = subprocess.Popen(launch.command, env=dict(launch.environ), stdout=sink, stderr=sink, cwd=scratch)
         try:
             deadline = time.monotonic() + 120
             while not answers(port):

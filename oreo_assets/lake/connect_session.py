@@ -44,9 +44,7 @@ def shared(url: str) -> SparkSession:
         return cast("SparkSession", opened.session)
     host, port = host_and_port(url)
     if not answers(port, host, timeout=10):
-        raise UnavailableError(
-            f"No Spark answers at {host}:{port}.", "Check SPARK_REMOTE, or start that server."
-        )
+        raise UnavailableError(f"No Spark answers at {host}:{port}.", "Check SPARK_REMOTE, or start that server.")
     if opened is not None:
         logger.info("The Spark server of the last session has gone; opening a new session.")
         _drop(opened)

@@ -113,6 +113,9 @@ class EngineFolder:
         holder = ProcessId.of(pid)
         (self._holders / str(pid)).write_text(json.dumps(asdict(holder)))
 
+    def release(self, pid: int) -> None:
+        (self._holders / str(pid)).unlink(missing_ok=True)
+
     def is_held(self) -> bool:
         held = False
         for note in self._holders.glob("*"):

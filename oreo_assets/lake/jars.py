@@ -53,9 +53,7 @@ def ensure_jars(settings: Settings) -> tuple[Path, ...]:
             _fetch(folder)
             found = installed_jars(settings)
     if not found:
-        raise UnavailableError(
-            f"The Delta jars in {folder} are damaged.", f"Delete {folder} and run make setup."
-        )
+        raise UnavailableError(f"The Delta jars in {folder} are damaged.", f"Delete {folder} and run make setup.")
     return found
 
 
@@ -124,9 +122,7 @@ def _resolve(scratch: Path) -> list[Path]:
         # A main class that returns at once: the resolving has happened by then.
         *("--class", "scala.util.Properties", "spark-internal"),
     ]
-    env = {
-        name: value for name, value in os.environ.items() if not name.startswith(("SPARK_REMOTE", "PYSPARK_"))
-    }
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_REMOTE", "PYSPARK_"))}
     env["SPARK_HOME"] = str(spark_home())
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=900, check=False)
     jars = sorted((scratch / "ivy" / "jars").glob("*.jar"))

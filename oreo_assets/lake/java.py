@@ -34,15 +34,11 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
     home = env.get("JAVA_HOME")
     command = f"{home}/bin/java" if home else shutil.which("java", path=env.get("PATH"))
     if command is None or shutil.which(command) is None:
-        missing = (
-            f"JAVA_HOME is {home}, but there is no bin/java in it." if home else "Java is not installed."
-        )
+        missing = f"JAVA_HOME is {home}, but there is no bin/java in it." if home else "Java is not installed."
         raise UnavailableError(missing, _INSTALL)
     java = _ask(command)
     if java.feature not in ACCEPTED:
-        raise UnavailableError(
-            f"Java {java.version} ({command}) is not one that Spark 4.1 accepts.", _INSTALL
-        )
+        raise UnavailableError(f"Java {java.version} ({command}) is not one that Spark 4.1 accepts.", _INSTALL)
     return java
 
 

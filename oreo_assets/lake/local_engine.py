@@ -92,6 +92,13 @@ def stop(settings: Settings) -> bool:
     return stopped
 
 
+def release(settings: Settings, pid: int) -> bool:
+    """End what `keep_alive_pid` began, and stop the engine now unless another platform holds it too."""
+    folder = _folder(settings)
+    folder.release(pid)
+    return False if folder.is_held() else stop(settings)
+
+
 def _folder(settings: Settings) -> EngineFolder:
     return EngineFolder(settings.home / "engine")
 

@@ -46,9 +46,7 @@ def main() -> int:
         server.terminate()
         return 1
     folder = EngineFolder(Path(order.folder))
-    folder.write(
-        EngineState(jvm.pid, jvm.create_time(), os.getpid(), order.port, order.token, started_at=time.time())
-    )
+    folder.write(EngineState(jvm.pid, jvm.create_time(), os.getpid(), order.port, order.token, started_at=time.time()))
     _watch(server, jvm, order, folder)
     return 0
 

@@ -36,9 +36,7 @@ def spark_config(settings: Settings, *, master: str = "local[*]") -> dict[str, s
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    return config | (
-        _on_one_machine(settings, cores) if master.startswith("local") else _on_a_cluster(settings)
-    )
+    return config | (_on_one_machine(settings, cores) if master.startswith("local") else _on_a_cluster(settings))
 
 
 def driver_memory() -> str:

@@ -6,9 +6,10 @@ cluster.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.commit import CommitMetadata
 from ..model.errors import RefusedError
@@ -171,9 +172,7 @@ def _reconcile_constraints(spark: SparkSession, spec: DatasetSpec, uri: str) -> 
     return done
 
 
-def _schema_fields(uri: str) -> list[dict[str, object]]:
-    import json
-
+def _schema_fields(uri: str) -> list[dict[str, Any]]:
     return list(json.loads(log.open_table(uri).schema().to_json())["fields"])
 
 

@@ -72,7 +72,5 @@ def _list(value: str, text: str) -> tuple[str, ...]:
     except csv.Error as error:
         raise UsageError(f"The list in {text!r} cannot be read: {error}.", _HELP) from error
     if not rows or not rows[0]:
-        raise UsageError(
-            f"{text!r} lists nothing.", 'Write at least one value, for example status=in.open,"on hold".'
-        )
+        raise UsageError(f"{text!r} lists nothing.", 'Write at least one value, for example status=in.open,"on hold".')
     return tuple(rows[0])

@@ -15,6 +15,13 @@ from .states import Severity
 from .types import ColumnType
 
 ROW_ID = "row_id"
+NOT_NULL = "not_null"
+NEW_ROWS = "appended_rows_are_new"
+BUILT_IN_CHECKS = {
+    NOT_NULL: "Columns that are declared not nullable have a value in every row.",
+    NEW_ROWS: "Rows that are sent to be appended are not in main already.",
+}
+"""Checks that every dataset has, besides those it declares."""
 _COLUMN_NAME = re.compile(r"[^\W\d]\w{0,127}\Z")
 _CHECK_NAME = re.compile(r"[A-Za-z0-9_]{1,120}\Z")
 _OWNER = re.compile(r"(team:[\w.-]+|[^@\s]+@[^@\s]+\.[^@\s]+)\Z")
@@ -36,9 +43,7 @@ class Column(_Strict):
     @classmethod
     def _name(cls, value: str) -> str:
         if not _COLUMN_NAME.match(value) or value.startswith("_"):
-            raise ValueError(
-                f"{value!r} cannot name a column; use letters, digits and _, beginning with a letter"
-            )
+            raise ValueError(f"{value!r} cannot name a column; use letters, digits and _, beginning with a letter")
         return value
 
     @field_validator("type")
@@ -81,6 +86,8 @@ class Expectation(BaseModel):
     def _name(cls, value: str) -> str:
         if value and not _CHECK_NAME.match(value):
             raise ValueError(f"{value!r} cannot name a check; use letters, digits and _")
+        if value in BUILT_IN_CHECKS:
+            raise ValueError(f"{value!r} is a check that every dataset has; choose another name")
         return value
 
     @property
@@ -195,9 +202,7 @@ class DatasetSpec(_Strict):
         if self.row_id is RowIdRule.KEY and not self.key:
             raise ValueError("row_id: key needs a key")
         if self.partition_by and self.cluster_by:
-            raise ValueError(
-                "a table is either partitioned (partition_by) or clustered (cluster_by), not both"
-            )
+            raise ValueError("a table is either partitioned (partition_by) or clustered (cluster_by), not both")
         checks = self.check_names
         if again := sorted({n for n in checks if checks.count(n) > 1}):
             raise ValueError(f"checks named twice: {', '.join(again)}; give one of them a `name`")

@@ -33,9 +33,7 @@ def parse_spec(text: str, source: str = "dataset file") -> DatasetSpec:
         mark = getattr(error, "problem_mark", None)
         where = f"{source}:{mark.line + 1}" if mark else source
         problem = getattr(error, "problem", None) or str(error)
-        raise SpecError(
-            f"{where}: not valid YAML: {problem}.", "Mend the line; check its indentation."
-        ) from error
+        raise SpecError(f"{where}: not valid YAML: {problem}.", "Mend the line; check its indentation.") from error
     if not isinstance(data, dict):
         raise SpecError(
             f"{source}:1: a dataset file is a mapping (project:, dataset:, columns: …).",

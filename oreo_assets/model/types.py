@@ -60,9 +60,7 @@ class ColumnType:
 
     @property
     def duckdb(self) -> str:
-        return (
-            f"DECIMAL({self.precision},{self.scale})" if self.name == "decimal" else _DUCKDB_NAMES[self.name]
-        )
+        return f"DECIMAL({self.precision},{self.scale})" if self.name == "decimal" else _DUCKDB_NAMES[self.name]
 
     @property
     def is_integer(self) -> bool:

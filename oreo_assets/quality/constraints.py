@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..lake.sql import quote_spark
 from ..model.errors import SpecError
-from ..model.spec import DatasetSpec, constraint_check
+from ..model.spec import NOT_NULL, DatasetSpec, constraint_check
 from ..model.states import Severity
 from .constraint_sql import columns_in, problem_with
 from .frames import FAILING_ROWS_KEPT, failing_row, key_columns
@@ -19,12 +19,8 @@ from .words import rows_words
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NOT_NULL = "not_null"
 
-
-def check_constraints(
-    spec: DatasetSpec, rows: DataFrame, *, keep: int = FAILING_ROWS_KEPT
-) -> tuple[CheckOutcome, ...]:
+def check_constraints(spec: DatasetSpec, rows: DataFrame, *, keep: int = FAILING_ROWS_KEPT) -> tuple[CheckOutcome, ...]:
     """One outcome per constraint, and one for all columns declared not nullable. All are fatal.
 
     As in Delta, a row violates a constraint that is not true for it: false or null.
@@ -43,9 +39,7 @@ def validate_constraint_sql(spec: DatasetSpec, spark: SparkSession) -> None:
         if (problem := problem_with(text, spec, spark))
     ]
     if problems:
-        raise SpecError(
-            "\n".join(problems), "Write each as a true-or-false expression over the dataset's own columns."
-        )
+        raise SpecError("\n".join(problems), "Write each as a true-or-false expression over the dataset's own columns.")
 
 
 @dataclass(frozen=True)
@@ -87,9 +81,7 @@ def _rules(spec: DatasetSpec) -> list[_Rule]:
     return rules
 
 
-def _check_together(
-    spec: DatasetSpec, rows: DataFrame, rules: Sequence[_Rule], keep: int
-) -> tuple[CheckOutcome, ...]:
+def _check_together(spec: DatasetSpec, rows: DataFrame, rules: Sequence[_Rule], keep: int) -> tuple[CheckOutcome, ...]:
     from pyspark.errors import PySparkException
 
     try:
@@ -103,8 +95,7 @@ def _check_together(
         rows.limit(1).collect()
         return (_outcome(rules[0], 0, (), None, first_line(error)),)
     return tuple(
-        _outcome(rule, count, found.get(rule.name, ()), total)
-        for rule, count in zip(rules, counts, strict=True)
+        _outcome(rule, count, found.get(rule.name, ()), total) for rule, count in zip(rules, counts, strict=True)
     )
 
 
@@ -115,9 +106,7 @@ def _count(rows: DataFrame, rules: Sequence[_Rule]) -> tuple[int, list[int]]:
     return counts[0], list(counts[1:])
 
 
-def _fetch(
-    spec: DatasetSpec, rows: DataFrame, broken: Sequence[_Rule], keep: int
-) -> dict[str, tuple[Any, ...]]:
+def _fetch(spec: DatasetSpec, rows: DataFrame, broken: Sequence[_Rule], keep: int) -> dict[str, tuple[Any, ...]]:
     """The violating rows of all broken rules in one job, at most `keep` of each."""
     if not broken:
         return {}

@@ -34,9 +34,7 @@ class Answer:
         return "unexpected_count" in self.result and "element_count" in self.result
 
 
-def ask(
-    frame: DataFrame, suite: Sequence[BoundExpectation], result_format: dict[str, Any]
-) -> dict[str, Answer]:
+def ask(frame: DataFrame, suite: Sequence[BoundExpectation], result_format: dict[str, Any]) -> dict[str, Answer]:
     """Ask all at once, for few Spark jobs.
 
     One bad aggregate spoils its whole bundle, so those that erred are asked again in ever smaller groups,

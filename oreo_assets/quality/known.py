@@ -68,9 +68,7 @@ def check_expectations(spec: DatasetSpec) -> list[str]:
 def known_types() -> list[str]:
     """The expectation types that can be used."""
     index = _index()
-    listed = [
-        name for name, entry in index["expectations"].items() if "Spark" in entry["supported_data_sources"]
-    ]
+    listed = [name for name, entry in index["expectations"].items() if "Spark" in entry["supported_data_sources"]]
     return sorted({*listed, *index["documented_absent"]} - _NOT_ON_SPARK)
 
 

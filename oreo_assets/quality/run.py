@@ -48,9 +48,7 @@ def _run(
     spec: DatasetSpec, frame: DataFrame, scope: Scope, keep: int, suite: Sequence[BoundExpectation]
 ) -> dict[str, CheckOutcome]:
     """Expectations about the columns themselves see them as declared, without the row_id that Oreo adds."""
-    about_columns = [
-        b for b in suite if is_about_columns(b.declared.type) and ROW_ID not in spec.column_names
-    ]
+    about_columns = [b for b in suite if is_about_columns(b.declared.type) and ROW_ID not in spec.column_names]
     others = [b for b in suite if b not in about_columns]
     outcomes = _Pass(spec, frame, scope, keep).outcomes(others)
     if about_columns:
@@ -78,9 +76,7 @@ class _Pass:
             self.frame.limit(1).collect()
         detailed = self._details([b for b in runnable if not counted[b.name].error], counted)
         return {
-            b.name: self._outcome(
-                b.declared, counted.get(b.name, Answer(error=b.problem)), detailed.get(b.name)
-            )
+            b.name: self._outcome(b.declared, counted.get(b.name, Answer(error=b.problem)), detailed.get(b.name))
             for b in suite
         }
 

@@ -26,9 +26,7 @@ def write_run(folder: str | os.PathLike[str], summary: dict[str, Any], full: dic
 def read_run(folder: str | os.PathLike[str]) -> RunDocuments:
     target = Path(folder)
     if not (target / SUMMARY).is_file():
-        raise NotFoundError(
-            f"There is no finished validation run in {target}.", "Validate the change request again."
-        )
+        raise NotFoundError(f"There is no finished validation run in {target}.", "Validate the change request again.")
     return RunDocuments(summary=_read(target / SUMMARY), full=_read(target / FULL))
 
 

@@ -33,11 +33,7 @@ def rows_words(failing: int, total: int) -> str:
         return "no rows to check"
     if failing == 0:
         return f"all {total:,} rows meet it" if total != 1 else "the only row meets it"
-    return (
-        f"{failing:,} of {total:,} rows do not meet it"
-        if failing != 1
-        else f"1 of {total:,} rows does not meet it"
-    )
+    return f"{failing:,} of {total:,} rows do not meet it" if failing != 1 else f"1 of {total:,} rows does not meet it"
 
 
 def value_words(result: dict[str, Any]) -> str:
@@ -99,9 +95,7 @@ _PHRASES: dict[str, Callable[[dict[str, Any]], str]] = {
     "expect_column_value_lengths_to_equal": lambda a: f"{a['column']} is {a['value']} characters long",
     "expect_column_value_lengths_to_be_between": lambda a: f"the length of {a['column']} is {_range(a)}",
     "expect_column_values_to_be_of_type": lambda a: f"{a['column']} is of type {a['type_']}",
-    "expect_column_values_to_be_in_type_list": lambda a: (
-        f"the type of {a['column']} is one of {_say(a['type_list'])}"
-    ),
+    "expect_column_values_to_be_in_type_list": lambda a: f"the type of {a['column']} is one of {_say(a['type_list'])}",
     "expect_column_pair_values_a_to_be_greater_than_b": lambda a: (
         f"{a['column_A']} is {'at least' if a.get('or_equal') else 'greater than'} {a['column_B']}"
     ),
@@ -118,9 +112,7 @@ _PHRASES: dict[str, Callable[[dict[str, Any]], str]] = {
     "expect_column_stdev_to_be_between": _of_column("standard deviation"),
     "expect_column_unique_value_count_to_be_between": _of_column("number of distinct values"),
     "expect_column_proportion_of_unique_values_to_be_between": _of_column("fraction of distinct values"),
-    "expect_column_proportion_of_non_null_values_to_be_between": _of_column(
-        "fraction of values that are not null"
-    ),
+    "expect_column_proportion_of_non_null_values_to_be_between": _of_column("fraction of values that are not null"),
     "expect_column_to_exist": lambda a: f"there is a column {a['column']}",
     "expect_table_row_count_to_equal": lambda a: f"the number of rows is {_say(a['value'])}",
     "expect_table_row_count_to_be_between": lambda a: f"the number of rows is {_range(a)}",

@@ -13,23 +13,16 @@ from ..lake.diff import content_hash, diff
 from ..lake.overlay import rows_to_be, table_to_be
 from ..model.errors import StaleApprovalError, StateError
 from ..model.ids import new_id
-from ..model.spec import DatasetSpec
+from ..model.spec import BUILT_IN_CHECKS, NEW_ROWS, DatasetSpec
 from ..model.states import CRState, Mode, Severity
 from ..quality import documents
 from ..quality.constraints import check_constraints
 from ..quality.documents import RunDocuments, RunFacts
+from ..quality.frames import kept
 from ..quality.outcomes import CheckOutcome, CheckStatus, FailingRow, Scope, Verdict
 from ..quality.run import validate as run_suite
 from ..quality.store import read_run, write_run
 from .workspace import Workspace
-
-NEW_ROWS = "appended_rows_are_new"
-NOT_NULL = "not_null"
-BUILT_IN = {
-    NOT_NULL: "Columns that are declared not nullable have a value in every row.",
-    NEW_ROWS: "Rows that are sent to be appended are not in main already.",
-}
-"""Checks that every dataset has, besides those it declares."""
 
 
 def validate(ws: Workspace, cr: ChangeRequest) -> RunDocuments:
@@ -47,7 +40,7 @@ def validate(ws: Workspace, cr: ChangeRequest) -> RunDocuments:
     _assert_staged_as_recorded(ws, cr)
     started = _now()
     outcomes = _outcomes(ws, spec, cr)
-    verdict = Verdict.of(outcomes, [*spec.check_names, *BUILT_IN])
+    verdict = Verdict.of(outcomes, [*spec.check_names, *BUILT_IN_CHECKS])
     assert cr.staging_version is not None and cr.content_hash is not None and cr.base_version is not None
     facts = RunFacts(
         run_id=new_id("vr"),
@@ -119,11 +112,9 @@ def _outcomes(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest) -> tuple[Chec
     change = ws.change_set(cr)
     rows = rows_to_be(ws.spark(), change)
     table = table_to_be(ws.spark(), change)
-    return (
-        *run_suite(spec, rows, table=table),
-        *check_constraints(spec, rows),
-        _appended_rows_are_new(ws, cr),
-    )
+    with kept(rows) as cached:
+        judged = (*run_suite(spec, cached, table=table), *check_constraints(spec, cached))
+    return (*judged, _appended_rows_are_new(ws, cr))
 
 
 def _appended_rows_are_new(ws: Workspace, cr: ChangeRequest) -> CheckOutcome:
@@ -140,7 +131,7 @@ def _appended_rows_are_new(ws: Workspace, cr: ChangeRequest) -> CheckOutcome:
         severity=Severity.FATAL,
         status=CheckStatus.FAILED if total else CheckStatus.PASSED,
         scope=Scope.ROWS,
-        expected=BUILT_IN[NEW_ROWS],
+        expected=BUILT_IN_CHECKS[NEW_ROWS],
         observed=f"{total:,} rows are in main already" if total else "none is in main",
         failing_total=total,
         failing=rows,
