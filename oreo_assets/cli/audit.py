@@ -49,14 +49,10 @@ def log(
 
         from .render import moment, say, table
 
-        made = table(
-            "event", "at (UTC)", "actor", "action", "dataset", "subject", "details", right=("event",)
-        )
+        made = table("event", "at (UTC)", "actor", "action", "dataset", "subject", "details", right=("event",))
         for event in events:
             where = f"{event.project}/{event.dataset}" if event.dataset else event.project or "-"
-            told = ", ".join(
-                f"{name}={value}" for name, value in event.details.items() if value not in (None, [], {})
-            )
+            told = ", ".join(f"{name}={value}" for name, value in event.details.items() if value not in (None, [], {}))
             told = told if len(told) <= 120 else f"{told[:119]}…"
             made.add_row(
                 f"{event.seq:,}",

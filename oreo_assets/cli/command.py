@@ -17,9 +17,7 @@ from .output import only_ours_on_stdout, print_json
 Root = Annotated[
     str | None, typer.Option("--root", metavar="FOLDER", help="The data root, instead of DELTA_DATA_ROOT.")
 ]
-Token = Annotated[
-    str | None, typer.Option("--token", metavar="TOKEN", help="Who you are, instead of OREO_TOKEN.")
-]
+Token = Annotated[str | None, typer.Option("--token", metavar="TOKEN", help="Who you are, instead of OREO_TOKEN.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error, and the log.")]
 
@@ -84,8 +82,7 @@ def _with_globals(function: Command) -> Callable[..., None]:
     ]
     keyword = inspect.Parameter.KEYWORD_ONLY
     shared = [
-        inspect.Parameter(name, keyword, annotation=kind, default=default)
-        for name, (kind, default) in _GLOBALS.items()
+        inspect.Parameter(name, keyword, annotation=kind, default=default) for name, (kind, default) in _GLOBALS.items()
     ]
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 

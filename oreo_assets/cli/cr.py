@@ -11,6 +11,7 @@ from ..model.states import CRState
 from .arguments import WAIT_SECONDS, ChangeRequestId, Dataset, MaybeDataset, Timeout, Wait
 from .command import command, noun
 from .face import Answer, Face, change_request_of, dataset_of
+from .quick import without_pandas
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -128,7 +129,8 @@ def diff(
     kinds = [word.strip() for text in kind or () for word in text.split(",")] or list(KINDS[:3])
     if unknown := [word for word in kinds if word not in KINDS]:
         raise UsageError(f"{unknown[0]!r} is not a kind of change.", f"Use {', '.join(KINDS)}.")
-    page = review_diff(face.ws, face.actor, ref, cr_id, kinds=kinds, limit=limit, after=after)
+    with without_pandas():
+        page = review_diff(face.ws, face.actor, ref, cr_id, kinds=kinds, limit=limit, after=after)
 
     def render(console: Console) -> None:
         from .cr_diff import show_diff

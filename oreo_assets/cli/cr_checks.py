@@ -21,14 +21,10 @@ _STATUS = {
 }
 
 
-def show_checks(
-    console: Console, outcomes: Sequence[CheckOutcome], *, rows: int, only_failed: bool = False
-) -> None:
+def show_checks(console: Console, outcomes: Sequence[CheckOutcome], *, rows: int, only_failed: bool = False) -> None:
     """One line per check, then the first failing rows of each."""
     shown = [o for o in outcomes if not only_failed or o.status is not CheckStatus.PASSED]
-    made = table(
-        "check", "severity", "result", "expected", "observed", "failing rows", right=("failing rows",)
-    )
+    made = table("check", "severity", "result", "expected", "observed", "failing rows", right=("failing rows",))
     for outcome in shown:
         word, style = _STATUS[outcome.status]
         if outcome.status is CheckStatus.FAILED and not outcome.blocks:
@@ -72,9 +68,7 @@ def _show_rows(console: Console, outcome: CheckOutcome, rows: int) -> None:
     made = table(*keys, *values)
     for row in first:
         known = row.key or {"row_id": row.row_id}
-        made.add_row(
-            *(cell(known.get(name)) for name in keys), *(cell(row.values.get(name)) for name in values)
-        )
+        made.add_row(*(cell(known.get(name)) for name in keys), *(cell(row.values.get(name)) for name in values))
     console.print(made)
     kept = f" (the first {count(len(outcome.failing))} were kept)" if outcome.capped else ""
     cut(console, len(first), outcome.failing_total, "rows", f"See them: --rows N{kept}")

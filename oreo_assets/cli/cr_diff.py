@@ -18,9 +18,7 @@ _SIGNS = {"inserted": "+", "updated": "~", "deleted": "-", "unchanged": "="}
 
 def show_diff(console: Console, page: DiffPage) -> None:
     counts = page.counts.as_json()
-    console.print(
-        Text("  ").join(Text(f"{count(n)} {kind}", style=CHANGE_STYLES[kind]) for kind, n in counts.items())
-    )
+    console.print(Text("  ").join(Text(f"{count(n)} {kind}", style=CHANGE_STYLES[kind]) for kind, n in counts.items()))
     touched = [(name, n) for name, n in page.columns if n]
     if touched:
         console.print()

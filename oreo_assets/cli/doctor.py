@@ -45,9 +45,7 @@ def doctor(face: Face) -> Answer:
 
         made = table("", "what", "found", "remedy")
         for finding in findings:
-            mark = {"ok": "[green]ok[/]", "warn": "[yellow]warn[/]", "wrong": "[bold red]wrong[/]"}[
-                finding.status
-            ]
+            mark = {"ok": "[green]ok[/]", "warn": "[yellow]warn[/]", "wrong": "[bold red]wrong[/]"}[finding.status]
             made.add_row(mark, finding.name, escape(finding.detail), escape(finding.remedy))
         console.print(made)
 

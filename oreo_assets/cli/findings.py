@@ -55,9 +55,7 @@ def _python(_settings: Settings) -> Finding:
     here = sys.version_info[:2]
     good = SUPPORTED_PYTHON[0] <= here <= SUPPORTED_PYTHON[1]
     remedy = "" if good else "Use Python 3.11, 3.12 or 3.13, then run make setup."
-    return Finding(
-        "Python", Status.OK if good else Status.WRONG, f"{sys.version.split()[0]}, {sys.executable}", remedy
-    )
+    return Finding("Python", Status.OK if good else Status.WRONG, f"{sys.version.split()[0]}, {sys.executable}", remedy)
 
 
 def _packages(_settings: Settings) -> Finding:
@@ -95,9 +93,7 @@ def _jars(settings: Settings) -> Finding:
     found = installed_jars(settings)
     if found:
         return Finding("Delta jars", Status.OK, f"{VERSION}, {len(found)} files")
-    return Finding(
-        "Delta jars", Status.WARN, "not fetched yet; the first use of Spark does it", "Run: make setup"
-    )
+    return Finding("Delta jars", Status.WARN, "not fetched yet; the first use of Spark does it", "Run: make setup")
 
 
 def _archive(settings: Settings) -> Finding:
@@ -118,9 +114,7 @@ def _engine(settings: Settings) -> Finding:
     report = describe(settings)
     detail = f"{report.kind} at {report.address}: {report.detail}"
     if report.kind is EngineKind.REMOTE and not report.is_up:
-        return Finding(
-            "Spark", Status.WRONG, detail, "Start it, or unset SPARK_REMOTE to use the local engine."
-        )
+        return Finding("Spark", Status.WRONG, detail, "Start it, or unset SPARK_REMOTE to use the local engine.")
     return Finding("Spark", Status.OK, detail)
 
 
@@ -140,15 +134,11 @@ def _root(settings: Settings) -> Finding:
     root = Path(settings.root)
     nearest = next(path for path in (root, *root.parents) if path.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        return Finding(
-            "Root", Status.WRONG, f"{root} cannot be written", "Set DELTA_DATA_ROOT to a folder of yours."
-        )
+        return Finding("Root", Status.WRONG, f"{root} cannot be written", "Set DELTA_DATA_ROOT to a folder of yours.")
     free = shutil.disk_usage(nearest).free
     detail = f"{root}, {free / 10**9:,.1f} GB free{'' if root.exists() else ', not made yet'}"
     if free < _LOW_DISK:
-        return Finding(
-            "Root", Status.WRONG if free < _NO_DISK else Status.WARN, detail, "Make room on the disk."
-        )
+        return Finding("Root", Status.WRONG if free < _NO_DISK else Status.WARN, detail, "Make room on the disk.")
     return Finding("Root", Status.OK, detail)
 
 
@@ -188,18 +178,13 @@ def _user(settings: Settings) -> Finding:
     if not settings.token:
         return Finding("User", Status.WARN, "nobody is signed in", "Set OREO_TOKEN or give --token.")
     actor = sign_in(catalog, settings.token)
-    roles = ", ".join(
-        f"{role} in {'all projects' if where == '*' else where}" for where, role in actor.grants.items()
-    )
+    roles = ", ".join(f"{role} in {'all projects' if where == '*' else where}" for where, role in actor.grants.items())
     return Finding("User", Status.OK, f"{actor.name}: {roles or 'no role'}")
 
 
 def _catalog_exists(settings: Settings) -> bool:
     prefix = "sqlite:///"
-    return (
-        not settings.catalog_url.startswith(prefix)
-        or Path(settings.catalog_url.removeprefix(prefix)).exists()
-    )
+    return not settings.catalog_url.startswith(prefix) or Path(settings.catalog_url.removeprefix(prefix)).exists()
 
 
 _EXAMINATIONS: dict[str, Callable[[Settings], Finding]] = {

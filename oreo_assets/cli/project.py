@@ -65,6 +65,4 @@ def list_(face: Face) -> Answer:
             made.add_row(project.id, project.created_by, moment(project.created_at))
         console.print(made)
 
-    return Answer(
-        [{"project": p.id, "created_by": p.created_by, "created_at": p.created_at} for p in found], render
-    )
+    return Answer([{"project": p.id, "created_by": p.created_by, "created_at": p.created_at} for p in found], render)

@@ -10,6 +10,7 @@ from ..model.filters import Filter, Order
 from .arguments import Dataset
 from .command import command, verb
 from .face import Answer, Face, dataset_of
+from .quick import without_pandas
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,9 +32,7 @@ app = verb()
 def query(
     face: Face,
     dataset: Dataset,
-    select: Annotated[
-        list[str] | None, typer.Option("--select", metavar="a,b", help="These columns only.")
-    ] = None,
+    select: Annotated[list[str] | None, typer.Option("--select", metavar="a,b", help="These columns only.")] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,12 +43,8 @@ def query(
         list[str] | None, typer.Option("--order", metavar="col[.desc]", help="By row_id if left out.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most so many rows.")] = 100,
-    offset: Annotated[
-        int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first so many.")
-    ] = 0,
-    version: Annotated[
-        int | None, typer.Option("--version", metavar="N", min=0, help="As of this version.")
-    ] = None,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first so many.")] = 0,
+    version: Annotated[int | None, typer.Option("--version", metavar="N", min=0, help="As of this version.")] = None,
     timestamp: Annotated[
         str | None,
         typer.Option("--timestamp", metavar="T", help="As of this moment; UTC if it names no zone."),
@@ -62,18 +57,21 @@ def query(
     from ..workflow.query import query as read
 
     ref = dataset_of(dataset)
-    page = read(
-        face.ws,
-        face.actor,
-        ref,
-        select=_names(select),
-        where=[Filter.parse(text) for text in where or ()],
-        order=[Order.parse(text) for text in _names(order)],
-        limit=limit,
-        offset=offset,
-        version=version,
-        timestamp=timestamp,
-    )
+    filters = [Filter.parse(text) for text in where or ()]
+    orders = [Order.parse(text) for text in _names(order)]
+    with without_pandas():
+        page = read(
+            face.ws,
+            face.actor,
+            ref,
+            select=_names(select),
+            where=filters,
+            order=orders,
+            limit=limit,
+            offset=offset,
+            version=version,
+            timestamp=timestamp,
+        )
 
     def render(console: Console) -> None:
         from .render import count, say, show_rows

@@ -31,9 +31,7 @@ app = verb()
 def recover(
     face: Face,
     dataset: MaybeDataset = None,
-    no_drive: Annotated[
-        bool, typer.Option("--no-drive", help="Do not stage, check or merge what waits.")
-    ] = False,
+    no_drive: Annotated[bool, typer.Option("--no-drive", help="Do not stage, check or merge what waits.")] = False,
 ) -> Answer:
     """Finish or undo what a crash left half done, by what the tables' logs say.
 

@@ -27,9 +27,7 @@ app = verb()
 def restore(
     face: Face,
     dataset: Dataset,
-    version: Annotated[
-        int | None, typer.Option("--version", metavar="N", min=0, help="As of this version.")
-    ] = None,
+    version: Annotated[int | None, typer.Option("--version", metavar="N", min=0, help="As of this version.")] = None,
     timestamp: Annotated[
         str | None,
         typer.Option("--timestamp", metavar="T", help="As of this moment; UTC if it names no zone."),
@@ -52,9 +50,7 @@ def restore(
         raise UsageError("Which version?", "Give one of --version and --timestamp.")
     try:
         with face.working(f"Reading {ref}…"):
-            result = history.restore(
-                face.ws, face.actor, ref, version=version, timestamp=timestamp, note=note
-            )
+            result = history.restore(face.ws, face.actor, ref, version=version, timestamp=timestamp, note=note)
     except BadFileError as error:
         return failed_upload(error)
     name = f"Version {version}" if version is not None else f"As of {timestamp}"

@@ -88,9 +88,7 @@ def _usage(error: Any) -> UsageError:
 
 def _defect(error: Exception, debug: bool) -> DefectError:
     what = f"{type(error).__name__}: {error}".strip().splitlines()[0]
-    remedy = (
-        "Please report it with the traceback above." if debug else "Run it again with --debug to see where."
-    )
+    remedy = "Please report it with the traceback above." if debug else "Run it again with --debug to see where."
     return DefectError(f"This is a defect of Oreo: {what}", remedy)
 
 

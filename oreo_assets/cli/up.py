@@ -34,9 +34,7 @@ def run_up(settings: Settings, open_browser: bool = False) -> int:
         )
     for name, port in (("OREO_PORT", settings.api_port), ("DAGSTER_PORT", settings.dagster_port)):
         if not _is_free(port):
-            raise UnavailableError(
-                f"Port {port} is taken by another program.", f"Choose another: {name}=… oreo up"
-            )
+            raise UnavailableError(f"Port {port} is taken by another program.", f"Choose another: {name}=… oreo up")
     from ..defs.embedded import prepare_instance
     from ..workflow.workspace import Workspace
 
@@ -102,9 +100,7 @@ def _services(settings: Settings) -> Iterator[Service]:
 def _workspace_file(settings: Settings, port: int) -> Path:
     """One code server for web server and daemon, so that both see a new dataset after one reload."""
     path = settings.state_dir / "workspace.yaml"
-    path.write_text(
-        f"load_from:\n  - grpc_server: {{host: 127.0.0.1, port: {port}, location_name: {_LOCATION}}}\n"
-    )
+    path.write_text(f"load_from:\n  - grpc_server: {{host: 127.0.0.1, port: {port}, location_name: {_LOCATION}}}\n")
     return path
 
 
@@ -130,9 +126,7 @@ def _stay(console: Console, supervisor: Supervisor, stop: list[int]) -> int:
 def _stopping_on_signals() -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM are noted, not raised, so that stopping is never itself interrupted half-way."""
     seen: list[int] = []
-    before = {
-        s: signal.signal(s, lambda number, _: seen.append(number)) for s in (signal.SIGINT, signal.SIGTERM)
-    }
+    before = {s: signal.signal(s, lambda number, _: seen.append(number)) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield seen
     finally:

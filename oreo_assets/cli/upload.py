@@ -33,17 +33,11 @@ def upload(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet or Excel.")],
     mode: Annotated[
         Mode,
-        typer.Option(
-            "--mode", help="What the rows do to those in main; replace takes the file as all there is."
-        ),
+        typer.Option("--mode", help="What the rows do to those in main; replace takes the file as all there is."),
     ] = Mode.UPSERT,
-    sheet: Annotated[
-        str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of a workbook.")
-    ] = None,
+    sheet: Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of a workbook.")] = None,
     note: Note = "",
-    set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Go on without the bad rows, and keep them.")
-    ] = False,
+    set_aside: Annotated[bool, typer.Option("--set-aside", help="Go on without the bad rows, and keep them.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report; nothing is kept.")] = False,
     wait: Wait = False,
     timeout: Timeout = WAIT_SECONDS,

@@ -51,9 +51,7 @@ def add(
     def render(console: Console) -> None:
         _show_new(console, made, asked=role)
 
-    return Answer(
-        {"name": made.name, "role": made.role, "project": made.project, "token": made.token or None}, render
-    )
+    return Answer({"name": made.name, "role": made.role, "project": made.project, "token": made.token or None}, render)
 
 
 @command(app, "list", "oreo user list")
@@ -68,15 +66,12 @@ def list_(face: Face) -> Answer:
 
         made = table("name", "roles", "since (UTC)", "revoked (UTC)")
         for user, grants in found:
-            roles = ", ".join(
-                f"{role} in {where}" if where != "*" else f"{role}" for where, role in grants.items()
-            )
+            roles = ", ".join(f"{role} in {where}" if where != "*" else f"{role}" for where, role in grants.items())
             made.add_row(user.name, roles or "-", moment(user.created_at), moment(user.revoked_at))
         console.print(made)
 
     document = [
-        {"name": u.name, "roles": grants, "created_at": u.created_at, "revoked_at": u.revoked_at}
-        for u, grants in found
+        {"name": u.name, "roles": grants, "created_at": u.created_at, "revoked_at": u.revoked_at} for u, grants in found
     ]
     return Answer(document, render)
 

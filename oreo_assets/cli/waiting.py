@@ -65,7 +65,7 @@ def verdict(cr: dict[str, Any]) -> OreoError | None:
     if state is CRState.REFUSED:
         failed = (cr["checks"] or {}).get("failed_fatal") or 0
         return RefusedError(
-            f"{cr_id} is refused: {failed:,} fatal checks failed.",
+            f"{cr_id} is refused: {failed:,} fatal check{'' if failed == 1 else 's'} failed.",
             f"See which rows: oreo cr checks {ref} {cr_id}. Mend the file and send it again.",
         )
     if state is CRState.FAILED:

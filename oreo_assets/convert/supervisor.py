@@ -45,7 +45,7 @@ def _run(request: ConversionRequest, folder: Path) -> tuple[int, bool]:
     environment["PYTHONPATH"] = str(_PACKAGE_ROOT)
     with open(folder / "stderr", "wb") as stderr:
         child = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-m", "oreo_assets.convert.child", os.path.abspath(folder)],
+            [sys.executable, "-P", "-m", "oreo_assets.convert.child", os.path.abspath(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=stderr,

@@ -56,7 +56,8 @@ class MergePlan:
         if mode in (Mode.DELETE, Mode.REPLACE):
             clauses.append(f"WHEN MATCHED AND s.{_DELETES} THEN DELETE")
         if mode in (Mode.UPSERT, Mode.REPLACE) and self.columns:
-            sets = ", ".join(f"t.{quote_spark(c)} = {self._new_value(c)}" for c in self.columns)
+            # Unqualified, as `t` does not have a column that this very merge adds.
+            sets = ", ".join(f"{quote_spark(c)} = {self._new_value(c)}" for c in self.columns)
             clauses.append(f"WHEN MATCHED AND ({self._changed()}) THEN UPDATE SET {sets}")
         if mode is not Mode.DELETE:
             names = [ROW_ID, *self.columns]
@@ -100,12 +101,17 @@ class MergePlan:
         return f"{rows} UNION ALL {gone}"
 
     def _changed(self) -> str:
-        return " OR ".join(f"NOT (t.{quote_spark(c)} <=> {self._new_value(c)})" for c in self.columns)
+        return " OR ".join(
+            f"s.{quote_spark(c)} IS NOT NULL"
+            if c in self.new_columns
+            else f"NOT (t.{quote_spark(c)} <=> {self._new_value(c)})"
+            for c in self.columns
+        )
 
     def _new_value(self, column: str) -> str:
         """The staged value; where main moved, a cell that the author left alone keeps what main has now."""
         name = quote_spark(column)
-        if not self.main_moved:
+        if not self.main_moved or column in self.new_columns:
             return f"s.{name}"
         return f"CASE WHEN s.{name} <=> s.{quote_spark(_seen(column))} THEN t.{name} ELSE s.{name} END"
 

@@ -119,9 +119,7 @@ def put_in_review(
     staged = TableAt("staged", layout.staging(cr_id), 0)
     outcomes = _outcomes(warning, fatal)
     verdict = Verdict.of(outcomes)
-    facts = RunFacts(
-        run_id, str(spec.ref), cr_id, 0, content_hash(staged), spec.suite_hash, "1", "then", "now"
-    )
+    facts = RunFacts(run_id, str(spec.ref), cr_id, 0, content_hash(staged), spec.suite_hash, "1", "then", "now")
     summary = documents.summary(facts, outcomes, verdict)
     write_run(layout.validation_run(run_id), summary, documents.full(facts, outcomes, verdict))
     counts = count_changes(ChangeSet.of(layout.main, 1, staged.uri, 0, Mode.UPSERT))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +12,7 @@ from .conftest import Oreo
 
 
 @pytest.mark.parametrize(
-    "bad", ["../x", "", "a/../b", "A/b", "shop/Orders", f"shop/{'x' * 300}", "shop", "shop/orders/x"]
+    "bad", ["../x", "", "a/../b", "A/b", "shop/Orders", f"shop/{'x' * 300}", "shop", "shop/orders/x", "s/"]
 )
 def test_bad_dataset_id_is_a_usage_error(shop: Oreo, bad: str):
     ran = shop("query", bad, "--json")
@@ -141,56 +138,47 @@ def test_a_root_that_cannot_be_made_is_unavailable(oreo: Oreo, tmp_path: Path):
     assert (ran.code, ran.json["error"]["retryable"]) == (8, True)
 
 
-_BROKEN = """
-import sys
-from oreo_assets.workflow import datasets
-def broken(*_): raise {error}
-datasets.projects = broken
-from oreo_assets.cli.running import run
-sys.exit(run(sys.argv[1:]))
-"""
+def _break(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("oreo_assets.workflow.datasets.projects", broken)
 
 
-def _run_broken(shop: Oreo, error: str, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", _BROKEN.format(error=error), *args],
-        env={**shop.env, "OREO_TOKEN": shop.tokens["ada"]},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def test_unexpected_error_is_told_as_a_defect_and_traced_only_with_debug(shop: Oreo, monkeypatch: pytest.MonkeyPatch):
+    _break(monkeypatch, KeyError("boom"))
+    plain = shop("project", "list")
+    assert (plain.code, plain.out) == (1, "")
+    assert "This is a defect of Oreo: KeyError: 'boom'" in plain.err
+    assert "--debug" in plain.err
+    assert "Traceback" not in plain.err
+    traced = shop("--debug", "project", "list", "--json")
+    assert "Traceback" in traced.err
+    assert traced.json["error"]["code"] == "defect"
 
 
-def test_unexpected_error_is_told_as_a_defect_and_traced_only_with_debug(shop: Oreo):
-    plain = _run_broken(shop, "KeyError('boom')", "project", "list")
-    assert plain.returncode == 1
-    assert "This is a defect of Oreo: KeyError: 'boom'" in plain.stderr
-    assert "--debug" in plain.stderr
-    assert "Traceback" not in plain.stderr
-    traced = _run_broken(shop, "KeyError('boom')", "--debug", "project", "list", "--json")
-    assert "Traceback" in traced.stderr
-    assert json.loads(traced.stdout)["error"]["code"] == "defect"
+def test_interrupted_ends_with_130_and_no_traceback(shop: Oreo, monkeypatch: pytest.MonkeyPatch):
+    _break(monkeypatch, KeyboardInterrupt())
+    ran = shop("project", "list")
+    assert (ran.code, ran.out) == (130, "")
+    assert "Traceback" not in ran.err
 
 
-def test_interrupted_ends_with_130_and_no_traceback(shop: Oreo):
-    ran = _run_broken(shop, "KeyboardInterrupt", "project", "list")
-    assert (ran.returncode, ran.stdout) == (130, "")
-    assert "Traceback" not in ran.stderr
+MAIN = "import sys; from oreo_assets.cli import main; sys.exit(main())"
 
 
-def test_a_reader_that_leaves_early_hears_no_complaint(shop: Oreo):
+@pytest.mark.parametrize("args", [("query", "shop/orders"), ("query", "shop/orders", "--json"), ("--help",)])
+def test_a_reader_that_leaves_early_hears_no_complaint(shop: Oreo, args: tuple[str, ...]):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [sys.executable, "-m", "oreo_assets.cli", "query", "shop/orders"],
-        env={**shop.env, "OREO_TOKEN": shop.tokens["ada"]},
-        stdout=write,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    ran = shop.process(MAIN, *args, stdout=write)
     os.close(write)
-    assert done.returncode == 128 + signal.SIGPIPE
-    assert done.stderr == ""
+    assert (ran.code, ran.err) == (128 + signal.SIGPIPE, "")
+
+
+def test_what_libraries_print_stays_off_the_json(shop: Oreo):
+    noisy = "import os; from oreo_assets.workflow import datasets; real = datasets.projects\n"
+    noisy += "def loud(*given): print('noise'); os.system('echo more noise'); return real(*given)\n"
+    ran = shop.process(noisy + "datasets.projects = loud\n" + MAIN, "project", "list", "--json")
+    assert [project["project"] for project in ran.json] == ["shop"]
+    assert ran.err == "noise\nmore noise\n"

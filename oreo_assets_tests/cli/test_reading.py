@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from .conftest import Oreo
@@ -117,17 +114,8 @@ def test_a_changed_audit_event_is_found(shop: Oreo):
 def test_reading_imports_nothing_heavy(shop: Oreo, in_review, args: tuple[str, ...]):
     cr_id = in_review() if args[0] == "cr" else ""
     code = (
-        "import sys\n"
-        "from oreo_assets.cli.running import run\n"
-        "code = run(sys.argv[1:])\n"
-        f"print([m for m in {HEAVY!r} if m in sys.modules], code, file=sys.stderr)\n"
+        "import sys; from oreo_assets.cli.running import run; code = run(sys.argv[1:])\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules], code, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *(cr_id if arg == "CR" else arg for arg in args)],
-        env={**shop.env, "OREO_TOKEN": shop.tokens["vic"]},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr.strip() == "[] 0"
+    ran = shop.process(code, *(cr_id if arg == "CR" else arg for arg in args), user="vic")
+    assert ran.err.strip() == "[] 0"

@@ -43,9 +43,7 @@ def test_diff_pages_and_filters(shop: Oreo, in_review):
     first = shop("cr", "diff", "shop/orders", cr_id, "--limit", "1", "--json").json
     assert first["counts"] == {"inserted": 1, "updated": 1, "deleted": 0, "unchanged": 1}
     assert {"name": "amount", "cells_changed": 1} in first["columns"]
-    assert first["rows"] == [
-        {"row_id": "A1", "change": "updated", "cells": {"amount": {"old": 12.5, "new": -5.0}}}
-    ]
+    assert first["rows"] == [{"row_id": "A1", "change": "updated", "cells": {"amount": {"old": 12.5, "new": -5.0}}}]
     rest = shop("cr", "diff", "shop/orders", cr_id, "--after", first["next"], "--json").json
     assert [(row["row_id"], row["change"]) for row in rest["rows"]] == [("A4", "inserted")]
     assert rest["next"] is None
@@ -71,13 +69,9 @@ def test_refused_cannot_be_approved(shop: Oreo, in_review):
 
 def test_reject_withdraw_and_retry(shop: Oreo, in_review):
     cr_id = in_review()
-    rejected = shop(
-        "cr", "reject", "shop/orders", cr_id, "--reason", "wrong month", "--json", user="rev"
-    ).json
+    rejected = shop("cr", "reject", "shop/orders", cr_id, "--reason", "wrong month", "--json", user="rev").json
     assert (rejected["state"], rejected["reason"]) == ("rejected", "wrong month")
     assert shop("cr", "reject", "shop/orders", cr_id, "--reason", "again", user="rev").code == 4
-    assert (
-        shop("cr", "withdraw", "shop/orders", in_review(), "--json", user="con").json["state"] == "withdrawn"
-    )
+    assert shop("cr", "withdraw", "shop/orders", in_review(), "--json", user="con").json["state"] == "withdrawn"
     assert shop("cr", "retry", "shop/orders", in_review(), "--json", user="con").json["state"] == "converted"
     assert shop("cr", "retry", "shop/orders", cr_id).code == 4

@@ -42,9 +42,7 @@ def test_applying_a_file_that_says_what_is_there_changes_nothing(shop: Oreo, tmp
     (tmp_path / "files" / "orders.yaml").write_text(yaml.safe_dump(ORDERS.as_json()))
     ran = shop("dataset", "apply", str(tmp_path / "files"), "--json")
     assert ran.json == {
-        "datasets": [
-            {"project": "shop", "dataset": "orders", "created": False, "changed": False, "changes": []}
-        ]
+        "datasets": [{"project": "shop", "dataset": "orders", "created": False, "changed": False, "changes": []}]
     }
 
 

@@ -84,10 +84,7 @@ def test_long_lists_of_bad_rows_are_cut_for_people_and_whole_for_scripts(shop: O
     assert "x49" in people.out
     assert "x50" not in people.out
     assert "70 more problems" in people.out
-    assert (
-        len(shop("upload", "shop/orders", str(file), "--dry-run", "--json", user="con").json["rejects"])
-        == 120
-    )
+    assert len(shop("upload", "shop/orders", str(file), "--dry-run", "--json", user="con").json["rejects"]) == 120
 
 
 def test_files_that_cannot_be_taken_end_with_7(shop: Oreo, tmp_path: Path):
@@ -136,9 +133,7 @@ def _play_platform(shop: Oreo, ending: CRState) -> None:
     way = {CRState.FAILED: []}.get(ending, [CRState.STAGED, CRState.CHECKED])
     for state in (*way, ending):
         with ws.catalog.write() as tx:
-            transition(
-                tx, get_change_request(tx, ORDERS.ref, cr_id), state, actor="system", reason="as played"
-            )
+            transition(tx, get_change_request(tx, ORDERS.ref, cr_id), state, actor="system", reason="as played")
 
 
 def _play_merge(shop: Oreo, cr_id: str) -> None:
@@ -146,9 +141,7 @@ def _play_merge(shop: Oreo, cr_id: str) -> None:
     _until(lambda: _state(ws, cr_id) is CRState.APPROVED)
     for state in (CRState.MERGING, CRState.CONFLICTED):
         with ws.catalog.write() as tx:
-            transition(
-                tx, get_change_request(tx, ORDERS.ref, cr_id), state, actor="system", reason="both changed A1"
-            )
+            transition(tx, get_change_request(tx, ORDERS.ref, cr_id), state, actor="system", reason="both changed A1")
 
 
 def _first(ws: Workspace) -> str:
