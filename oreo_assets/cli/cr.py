@@ -1,24 +1,20 @@
-"""`oreo cr`: change requests."""
+"""`oreo cr`: looking at change requests. Deciding on them is in the modules imported last."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..model.errors import UsageError
-from ..model.states import CRState
-from .arguments import WAIT_SECONDS, ChangeRequestId, Dataset, MaybeDataset, Timeout, Wait
-from .command import command, noun
+from .arguments import ChangeRequestId, Dataset, MaybeDataset
+from .command import command
+from .cr_noun import app, card
 from .face import Answer, Face, change_request_of, dataset_of
 from .quick import without_pandas
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from ..model.ids import DatasetRef
-
-app = noun("cr", "Change requests: what people want to change, and the decision on it.")
 
 
 @command(
@@ -60,7 +56,7 @@ def list_(
 def show(face: Face, dataset: Dataset, change_request: ChangeRequestId) -> Answer:
     """Show where a change request stands, and what to do next."""
     ref, cr_id = change_request_of(dataset, change_request)
-    return _card(face, ref, cr_id)
+    return card(face, ref, cr_id)
 
 
 @command(
@@ -140,137 +136,4 @@ def diff(
     return Answer(page.as_json(), render)
 
 
-@command(
-    app,
-    "approve",
-    """
-    oreo cr approve shop/orders cr_01k3x8 --wait
-    oreo cr approve shop/orders cr_01k3x8 --ack values_to_be_between__amount="a refund"
-    """,
-)
-def approve(
-    face: Face,
-    dataset: Dataset,
-    change_request: ChangeRequestId,
-    ack: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ack",
-            metavar="CHECK=REASON",
-            help="Acknowledge a failed warning, with a reason. Repeat for each.",
-        ),
-    ] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Come back when it is merged.")] = False,
-    timeout: Timeout = WAIT_SECONDS,
-) -> Answer:
-    """Say yes to exactly what is staged now.
-
-    With enough approvals it is merged: by the platform, or by this command if you --wait and none is running.
-    The author cannot approve; any later change to what is staged voids the approval.
-    """
-    from ..workflow.review import approve as say_yes
-
-    ref, cr_id = change_request_of(dataset, change_request)
-    cr = say_yes(face.ws, face.actor, ref, cr_id, _acknowledged(ack))
-    if wait and cr.state is not CRState.IN_REVIEW:
-        return _wait_for_merge(face, ref, cr_id, timeout)
-    return _card(face, ref, cr_id)
-
-
-@command(app, "reject", 'oreo cr reject shop/orders cr_01k3x8 --reason "wrong month"')
-def reject(
-    face: Face,
-    dataset: Dataset,
-    change_request: ChangeRequestId,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; its author reads it.")],
-) -> Answer:
-    """Say no. The staged rows are deleted; main stays as it is."""
-    from ..workflow.review import reject as say_no
-
-    ref, cr_id = change_request_of(dataset, change_request)
-    say_no(face.ws, face.actor, ref, cr_id, reason)
-    return _card(face, ref, cr_id)
-
-
-@command(app, "withdraw", "oreo cr withdraw shop/orders cr_01k3x8")
-def withdraw(face: Face, dataset: Dataset, change_request: ChangeRequestId) -> Answer:
-    """Take your own change request back (an admin: anybody's)."""
-    from ..workflow.review import withdraw as take_back
-
-    ref, cr_id = change_request_of(dataset, change_request)
-    take_back(face.ws, face.actor, ref, cr_id)
-    return _card(face, ref, cr_id)
-
-
-@command(
-    app,
-    "retry",
-    """
-    oreo cr retry shop/orders cr_01k3x8 --wait      stage it anew on main as it is now, and check it again
-    """,
-)
-def retry(
-    face: Face,
-    dataset: Dataset,
-    change_request: ChangeRequestId,
-    wait: Wait = False,
-    timeout: Timeout = WAIT_SECONDS,
-) -> Answer:
-    """Send a change request through the pipeline once more.
-
-    For one that failed, went stale, or met a conflict. Approvals it had are void: what is staged is new.
-    """
-    from ..workflow.review import retry as again
-
-    ref, cr_id = change_request_of(dataset, change_request)
-    again(face.ws, face.actor, ref, cr_id)
-    return _wait_for_review(face, ref, cr_id, timeout) if wait else _card(face, ref, cr_id)
-
-
-def _card(face: Face, ref: DatasetRef, cr_id: str, found: dict[str, Any] | None = None) -> Answer:
-    from ..workflow.review import show as look
-
-    cr = found or look(face.ws, face.actor, ref, cr_id)
-
-    def render(console: Console) -> None:
-        from .cr_card import show_card
-
-        show_card(console, cr)
-
-    return Answer(cr, render)
-
-
-def _wait_for_review(face: Face, ref: DatasetRef, cr_id: str, timeout: float) -> Answer:
-    from .waiting import verdict, wait
-
-    cr = wait(face, ref, cr_id, timeout)
-    return _with_error(_card(face, ref, cr_id, cr), verdict(cr))
-
-
-def _wait_for_merge(face: Face, ref: DatasetRef, cr_id: str, timeout: float) -> Answer:
-    from ..model.errors import StaleApprovalError
-    from .waiting import verdict, wait
-
-    cr = wait(face, ref, cr_id, timeout)
-    error = verdict(cr)
-    if cr["state"] == CRState.IN_REVIEW:
-        error = StaleApprovalError(
-            f"{cr_id} was not merged; it is in review again: {cr['reason'] or 'its approval is stale'}.",
-            f"Check it again and have it approved anew: oreo cr retry {ref} {cr_id}",
-        )
-    return _with_error(_card(face, ref, cr_id, cr), error)
-
-
-def _with_error(answer: Answer, error: Any) -> Answer:
-    # `cr show` has an `error` too, why it failed; here it is what the command ended with, in the same shape.
-    return Answer(answer.document, answer.render, error)
-
-
-def _acknowledged(given: list[str] | None) -> dict[str, str]:
-    acks: dict[str, str] = {}
-    for text in given or ():
-        name, equals, reason = text.partition("=")
-        if not equals or not name.strip() or not reason.strip():
-            raise UsageError(f"{text!r} is not an acknowledgement.", "Write --ack CHECK=REASON.")
-        acks[name.strip()] = reason.strip()
-    return acks
+from . import cr_conflicts, cr_decisions  # noqa: E402, F401 - they add their verbs below the ones above

@@ -77,7 +77,7 @@ def verdict(cr: dict[str, Any]) -> OreoError | None:
     if state is CRState.CONFLICTED:
         return ConflictError(
             f"{cr_id} met a conflict. {reason}.",
-            f"Stage it anew on main as it is now, and review again: oreo cr retry {ref} {cr_id}",
+            f"See them: oreo cr conflicts {ref} {cr_id}. Settle them: oreo cr resolve {ref} {cr_id} --take ours|theirs",
         )
     if state in (CRState.REJECTED, CRState.WITHDRAWN, CRState.EXPIRED):
         return StateError(

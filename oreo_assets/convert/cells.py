@@ -161,9 +161,7 @@ def _not_a_number(text: str) -> str:
 def _boolean(text: str) -> CellRule:
     yes, no = "('true', 't', 'yes', '1')", "('false', 'f', 'no', '0')"
     value = f"CASE WHEN lower({text}) IN {yes} THEN true WHEN lower({text}) IN {no} THEN false END"
-    return CellRule(
-        f"CASE WHEN lower({text}) NOT IN {yes[:-1]}, {no[1:]} THEN 'not true or false' END", value
-    )
+    return CellRule(f"CASE WHEN lower({text}) NOT IN {yes[:-1]}, {no[1:]} THEN 'not true or false' END", value)
 
 
 def _date(text: str) -> CellRule:

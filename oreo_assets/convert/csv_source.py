@@ -35,9 +35,7 @@ def load_text(raw: RawFile, request: ConversionRequest, space: Workspace) -> Loa
     expected = frozenset({c.name.lower() for c in request.columns} | {ROW_ID})
     sniffed = sniff(sample, raw.ending, expected)
     if sniffed is None:
-        raise BadFileError(
-            "The file holds nothing but blank lines.", "Send a file with a header line and rows."
-        )
+        raise BadFileError("The file holds nothing but blank lines.", "Send a file with a header line and rows.")
     if sniffed.header.fault:
         raise BadFileError(
             f"The header in line {sniffed.header.line} cannot be read: {sniffed.header.fault}.",

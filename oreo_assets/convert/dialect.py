@@ -73,9 +73,7 @@ def _uses_apostrophes(body: bytes, dialect: Dialect) -> bool:
     if b"'" not in body:
         return False
     fields = [f for r in _first_records(body, dialect) for f in r.fields]
-    return any(f.quoted for f in fields) and not any(
-        not f.quoted and f.value.startswith(b'"') for f in fields
-    )
+    return any(f.quoted for f in fields) and not any(not f.quoted and f.value.startswith(b'"') for f in fields)
 
 
 def _first_records(body: bytes, dialect: Dialect) -> list[Record]:

@@ -46,9 +46,7 @@ def detect(handle: BinaryIO) -> Encoding:
 
 def utf8_chunks(handle: BinaryIO, encoding: Encoding) -> Iterator[bytes]:
     """The text from its beginning, as UTF-8 without BOM. A chunk may end in the middle of a character."""
-    for data in (
-        _raw_chunks(handle, encoding) if encoding.name == "utf-8" else _decoded_chunks(handle, encoding)
-    ):
+    for data in _raw_chunks(handle, encoding) if encoding.name == "utf-8" else _decoded_chunks(handle, encoding):
         if b"\x00" in data:
             raise _not_text()
         yield data

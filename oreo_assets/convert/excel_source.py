@@ -71,9 +71,7 @@ def _check_archive(raw: RawFile, limits: LimitsLike) -> None:
             "The workbook is damaged and cannot be opened.", "Save it again in your spreadsheet program."
         ) from error
     if any(entry.flag_bits & 1 for entry in entries):
-        raise BadFileError(
-            "The workbook is protected by a password.", "Save it without one and send it again."
-        )
+        raise BadFileError("The workbook is protected by a password.", "Save it without one and send it again.")
     unzipped = sum(entry.file_size for entry in entries)
     if unzipped > 4 * limits.max_file_mb << 20:
         raise BadFileError(
@@ -123,9 +121,7 @@ def _grid(sheet: CalamineSheet) -> _Grid:
     return _Grid(header_row, sheet.start[1], names, rows)
 
 
-def _write_rows(
-    grid: _Grid, header: Header, errors: dict[tuple[int, int], str], space: Workspace
-) -> tuple[int, int]:
+def _write_rows(grid: _Grid, header: Header, errors: dict[tuple[int, int], str], space: Workspace) -> tuple[int, int]:
     """All rows in strict form, and a fault for each cell that the workbook itself does not hold exactly."""
     exact = {c.position for c in header.read if c.declared and c.declared.type in ("double", "float")}
     read = {c.position: c.name for c in header.read}

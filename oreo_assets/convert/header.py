@@ -53,9 +53,7 @@ def match_header(names: list[str], request: ConversionRequest) -> Header:
             found[folded[name.lower()]] = position
         else:
             unknown[name] = position
-    takes_row_id = request.row_id_rule == "file" or (
-        request.row_id_rule == "generated" and request.mode is Mode.DELETE
-    )
+    takes_row_id = request.row_id_rule == "file" or (request.row_id_rule == "generated" and request.mode is Mode.DELETE)
     if not found and not (takes_row_id and row_id is not None):
         raise _nothing_known(names, request)
     _check_needed(found, takes_row_id, row_id, names, request)
@@ -69,9 +67,7 @@ def match_header(names: list[str], request: ConversionRequest) -> Header:
     else:
         _check_unknown(list(unknown), request)
         columns = [
-            FileColumn(found[n], n, c, not c.nullable or n in request.key)
-            for n, c in declared.items()
-            if n in found
+            FileColumn(found[n], n, c, not c.nullable or n in request.key) for n, c in declared.items() if n in found
         ]
         columns += [FileColumn(position, name, None, False) for name, position in unknown.items()]
         absent = tuple(n for n in declared if n not in found)
@@ -126,9 +122,7 @@ def _check_needed(
         )
     if request.mode in (Mode.APPEND, Mode.REPLACE):
         lacking = [
-            c.name
-            for c in request.columns
-            if not c.nullable and c.name not in found and c.name.lower() != ROW_ID
+            c.name for c in request.columns if not c.nullable and c.name not in found and c.name.lower() != ROW_ID
         ]
         if lacking:
             raise BadFileError(

@@ -70,8 +70,7 @@ def _copy(space: Workspace, query: str, name: str, width: int) -> None:
     dictionary = max(_MIN_DICTIONARY, min(_MAX_DICTIONARY, _ALL_DICTIONARIES // width))
     target = quote_literal(str(space.folder / name))
     space.run(
-        f"COPY ({query}) TO {target}"
-        f" (FORMAT parquet, COMPRESSION zstd, STRING_DICTIONARY_PAGE_SIZE_LIMIT {dictionary})"
+        f"COPY ({query}) TO {target} (FORMAT parquet, COMPRESSION zstd, STRING_DICTIONARY_PAGE_SIZE_LIMIT {dictionary})"
     )
 
 

@@ -106,9 +106,7 @@ def _open(path: Path) -> int:
         ) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise BadFileError(
-            f"{path.name} is not a regular file.", "Send a regular file, not a folder, link or pipe."
-        )
+        raise BadFileError(f"{path.name} is not a regular file.", "Send a regular file, not a folder, link or pipe.")
     return descriptor
 
 
@@ -158,9 +156,7 @@ def _check_unchanged(path: Path, handle: BinaryIO, before: os.stat_result) -> No
         raise BadFileError(f"{path.name} went away while it was read.", "Send it again.") from error
     for after in now:
         if _identity(after) != _identity(before):
-            raise BadFileError(
-                f"{path.name} changed while it was read.", "Send it again when it is complete."
-            )
+            raise BadFileError(f"{path.name} changed while it was read.", "Send it again when it is complete.")
 
 
 def _identity(status: os.stat_result) -> tuple[int, int, int, int]:

@@ -95,13 +95,9 @@ def _outcome(request: ConversionRequest, folder: Path, code: int, late: bool) ->
             "Send it in parts, or ask for a higher policies.limits.max_file_mb.",
         )
     if exhausted == "disk":
-        raise UnavailableError(
-            "The disk is full, so the file could not be converted.", "Free some room and retry."
-        )
+        raise UnavailableError("The disk is full, so the file could not be converted.", "Free some room and retry.")
     if "defect" in answer:
-        raise DefectError(
-            f"The conversion failed: {answer['defect'].strip().splitlines()[-1]}", trace=answer["defect"]
-        )
+        raise DefectError(f"The conversion failed: {answer['defect'].strip().splitlines()[-1]}", trace=answer["defect"])
     if code < 0:
         raise BadFileError(
             f"The reader crashed on this file ({signal.Signals(-code).name}).",
@@ -119,9 +115,7 @@ def _read_answer(folder: Path) -> dict[str, Any]:
 
 
 def _tells_of_memory(stderr: str) -> bool:
-    return any(
-        words in stderr for words in ("memory allocation", "bad_alloc", "MemoryError", "Cannot allocate")
-    )
+    return any(words in stderr for words in ("memory allocation", "bad_alloc", "MemoryError", "Cannot allocate"))
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

@@ -69,9 +69,7 @@ class Workspace:
         declared = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
         self.run(f"CREATE TABLE faults ({declared})")
         if self.faults.exists() and self.faults.stat().st_size:
-            self.run(
-                f"INSERT INTO faults SELECT * FROM {_read_csv(self.faults, columns, Dialect(), longest)}"
-            )
+            self.run(f"INSERT INTO faults SELECT * FROM {_read_csv(self.faults, columns, Dialect(), longest)}")
 
 
 @contextmanager

@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.execution.plan.objects import StepFailureData
 
 from ..catalog.change_requests import get_change_request
-from ..model.errors import DefectError, OreoError, StateError
+from ..model.errors import DefectError, StateError
 from ..model.ids import DatasetRef
 from ..settings import Settings
 from ..workflow.recovery import NEXT_STEP, Step
 from ..workflow.workspace import Workspace
 from .build import build_definitions
 from .datasets import job_name, partitions_name
+from .failures import from_dagster
 from .sensors import CHANGE_REQUEST_TAG
 
 INSTANCE_FILE = Path(__file__).parent / "dagster.yaml"
@@ -80,13 +82,12 @@ def _raise_unless_recorded(ws: Workspace, ref: DatasetRef, cr_id: str, result: d
         cr = get_change_request(tx, ref, cr_id)
     if cr.state not in NEXT_STEP:
         return
-    failures = [e.event_specific_data for e in result.all_events if e.is_step_failure]
-    for failure in failures:
-        error = getattr(failure, "error", None)
-        cause = getattr(error, "cause", None) or error
-        user = getattr(failure, "user_failure_data", None)
-        if user is not None:
-            raise OreoError(user.description or "The run failed.", f"Try again: oreo cr retry {ref} {cr_id}")
-        if cause is not None:
-            raise DefectError(cause.message.strip(), f"See the run in Dagster, then: oreo cr retry {ref} {cr_id}")
-    raise DefectError(f"The run for {cr_id} failed.", "See the run in Dagster.")
+    remedy = f"See the run in Dagster, then: oreo cr retry {ref} {cr_id}"
+    for failure in [e.event_specific_data for e in result.all_events if e.is_step_failure]:
+        assert isinstance(failure, StepFailureData)
+        if failure.user_failure_data and (told := from_dagster(failure.user_failure_data.metadata)):
+            raise told
+        error = failure.error and (failure.error.cause or failure.error)
+        if error:
+            raise DefectError(error.message.strip(), remedy)
+    raise DefectError(f"The run for {cr_id} failed.", remedy)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import dagster as dg
 
-from ..model.errors import OreoError
+from ..model.errors import OreoError, error_of
 
 
 @contextmanager
@@ -18,6 +18,14 @@ def told_to_dagster() -> Iterator[None]:
     except OreoError as error:
         raise dg.Failure(
             description=f"{error.message} {error.remedy}".strip(),
-            metadata={"code": error.code, "remedy": error.remedy},
+            metadata={"code": error.code, "message": error.message, "remedy": error.remedy},
             allow_retries=error.retryable,
         ) from error
+
+
+def from_dagster(metadata: Mapping[str, dg.MetadataValue]) -> OreoError | None:
+    """The error that `told_to_dagster` put into a failure's metadata."""
+    told = {name: str(value.value) for name, value in metadata.items()}
+    if "code" not in told:
+        return None
+    return error_of(told["code"], told["message"], told["remedy"])

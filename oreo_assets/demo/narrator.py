@@ -22,17 +22,18 @@ _INDENT = 3
 
 @dataclass
 class Narrator:
-    """One console, and when the demo began."""
+    """One console, when the demo began, and whether it is to stop."""
 
     console: Console
+    stop_if_asked: Callable[[], None]
     began: float = field(default_factory=time.monotonic)
     steps: int = 0
 
     @classmethod
-    def on_stdout(cls) -> Narrator:
+    def on_stdout(cls, stop_if_asked: Callable[[], None]) -> Narrator:
         console = Console(highlight=False)
         console.width = min(_WIDTH, console.width) if console.is_terminal else _WIDTH
-        return cls(console)
+        return cls(console, stop_if_asked)
 
     @property
     def seconds(self) -> float:
@@ -50,6 +51,7 @@ class Narrator:
 
     def command(self, who: str, text: str) -> None:
         """The command that a user would type for what follows."""
+        self.stop_if_asked()
         prompt = Text.assemble(" " * _INDENT, (f"{who} $ ", "bold"), (text, "cyan"))
         self.console.print(prompt, soft_wrap=True)
 
@@ -79,12 +81,17 @@ class Narrator:
     def working(self, text: str) -> Iterator[Callable[[str], None]]:
         """A spinner and a clock for as long as the block runs; where nobody watches, nothing."""
         if not self.console.is_terminal:
-            yield lambda _text: None
+            yield lambda _text: self.stop_if_asked()
             return
         columns = (TextColumn("  "), SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         with Progress(*columns, console=self.console, transient=True) as progress:
             task = progress.add_task(text)
-            yield lambda said: progress.update(task, description=said)
+
+            def tell(said: str) -> None:
+                self.stop_if_asked()
+                progress.update(task, description=said)
+
+            yield tell
 
 
 @dataclass

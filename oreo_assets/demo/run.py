@@ -18,6 +18,7 @@ from ..settings import Settings
 from ..workflow.datasets import create_project
 from ..workflow.workspace import Workspace
 from .data import write_files
+from .interrupts import noticing_ctrl_c
 from .narrator import DemoFace, Narrator
 from .story import Story, tell
 from .warm_up import be_quiet, warm_up
@@ -31,17 +32,26 @@ def run_demo(settings: Settings | None = None, keep: bool = False) -> int:
     With `settings` the root is theirs, and must not exist yet. It is removed at the end unless `keep`.
     """
     be_quiet()
-    narrator = Narrator.on_stdout()
-    try:
-        with _throw_away(settings, keep) as (mine, folder):
+    with noticing_ctrl_c() as stop_if_asked:
+        narrator = Narrator.on_stdout(stop_if_asked)
+        try:
+            _live_through(settings, keep, narrator)
+        except KeyboardInterrupt:
+            gone = "" if keep else " The throw-away root is gone."
+            narrator.console.print(f"\nStopped.{gone}", style="dim")
+            return INTERRUPTED
+    return 0
+
+
+def _live_through(settings: Settings | None, keep: bool, narrator: Narrator) -> None:
+    with _throw_away(settings, keep) as (mine, folder):
+        try:
             story = _begin(mine, folder, narrator)
             tell(story)
             _end(story, keep)
-    except KeyboardInterrupt:
-        gone = "" if keep else " The throw-away root is gone."
-        narrator.console.print(f"\nStopped.{gone}", style="dim")
-        return INTERRUPTED
-    return 0
+        except Exception:
+            narrator.stop_if_asked()  # a query that Ctrl-C ended tells of itself as a failure
+            raise
 
 
 @contextmanager
@@ -75,9 +85,7 @@ def _begin(settings: Settings, folder: Path, n: Narrator) -> Story:
     """A project and two people in a new catalog, with everything slow started or imported."""
     spec = load_spec_file(DATASET_FILE)
     n.console.print("[bold]Oreo[/]: the life of a change request, on a throw-away root.")
-    n.step(
-        "Two people and a project", "The first user of a new catalog is its admin; tokens are kept hashed."
-    )
+    n.step("Two people and a project", "The first user of a new catalog is its admin; tokens are kept hashed.")
     ws = Workspace.open(settings)
     n.command("ann", "oreo user add ann --role admin")
     ann = DemoFace.of(settings, add_user(ws.catalog, None, "ann", Role.ADMIN, None).token, n)
@@ -108,9 +116,7 @@ def _end(story: Story, keep: bool) -> None:
         )
     n.show("What to open next:", "")
     n.show("  [cyan]make up[/]       the platform: what is sent gets checked, what is approved gets merged")
-    n.show(
-        f"                http://127.0.0.1:{settings.dagster_port}           Dagster: lineage, checks, runs"
-    )
+    n.show(f"                http://127.0.0.1:{settings.dagster_port}           Dagster: lineage, checks, runs")
     n.show(f"                http://127.0.0.1:{settings.api_port}/healthz   what is up")
     n.show("  [cyan]README.md[/]     the first ten minutes, with a dataset of your own")
     n.show("  [cyan]oreo --help[/]   every command, with examples", "")

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..catalog import audit
 from ..cli import audit as audit_cli
-from ..cli import cr
+from ..cli import cr, cr_decisions
 from ..cli.cr_checks import show_checks
 from ..cli.face import Answer
 from ..cli.history import history
@@ -94,9 +94,7 @@ def _send_what_fails(story: Story) -> None:
 
 def _send_what_cannot_be_read(story: Story) -> None:
     n = story.narrator
-    n.step(
-        "A file with typing mistakes is sent back", "All mistakes are listed in one pass, by line and column."
-    )
+    n.step("A file with typing mistakes is sent back", "All mistakes are listed in one pass, by line and column.")
     answer = _upload(story, story.files.typos, "January, second try", CRState.FAILED)
     n.draw(answer.render)
     assert answer.error is not None
@@ -120,12 +118,10 @@ def _send_what_is_good(story: Story) -> str:
 
 def _review(story: Story, cr_id: str) -> None:
     n = story.narrator
-    n.step(
-        "Four eyes", "An approval is for exactly what was checked, and not even an admin approves her own."
-    )
+    n.step("Four eyes", "An approval is for exactly what was checked, and not even an admin approves her own.")
     n.command("ann", f"oreo cr approve {story.name} {cr_id}")
     try:
-        cr.approve(story.ann, story.name, cr_id)
+        cr_decisions.approve(story.ann, story.name, cr_id)
     except NotAllowedError as error:
         n.error(error)
     else:
@@ -149,15 +145,11 @@ def _change_some_rows(story: Story) -> None:
 
 def _look_back(story: Story) -> None:
     n = story.narrator
-    n.step(
-        "Who changed what, and why", "Every version of main names its change request, author and approvers."
-    )
+    n.step("Who changed what, and why", "Every version of main names its change request, author and approvers.")
     n.command("ann", f"oreo history {story.name}")
     n.draw(history(story.ann, story.name).render)
 
-    n.step(
-        "Time travel", f"Every version of the last {story.spec.policies.time_travel_days} days can be read."
-    )
+    n.step("Time travel", f"Every version of the last {story.spec.policies.time_travel_days} days can be read.")
     newest = show_dataset(story.ann.ws, story.ann.actor, story.spec.ref)["delta_version"]
     where, select = "order_id=eq.O-100001", "order_id,customer,status,amount"
     for version in (newest - 1, newest):
@@ -168,9 +160,7 @@ def _look_back(story: Story) -> None:
 
 def _audit(story: Story) -> None:
     n = story.narrator
-    n.step(
-        "The audit trail", "Each event carries a hash of the one before it: tampering with any of them shows."
-    )
+    n.step("The audit trail", "Each event carries a hash of the one before it: tampering with any of them shows.")
     n.command("ann", f"oreo audit log {story.name} --limit {_EVENTS}")
     made = table("event", "actor", "action", "subject", right=("event",))
     for event in audit.events(story.ann.ws.catalog, story.spec.ref, limit=_EVENTS):
@@ -194,7 +184,7 @@ def _approve(story: Story, cr_id: str, acks: dict[str, str]) -> None:
     given = [f"{name}={reason}" for name, reason in acks.items()]
     shown = "".join(f' --ack "{text}"' for text in given)
     story.narrator.command("bea", f"oreo cr approve {story.name} {cr_id}{shown} --wait")
-    answer = cr.approve(story.bea, story.name, cr_id, given, wait=True)
+    answer = cr_decisions.approve(story.bea, story.name, cr_id, given, wait=True)
     _expect(answer.document["state"] == CRState.CLOSED, f"{cr_id} is {answer.document['state']}, not merged")
     story.narrator.show(f"[green]Merged.[/] Main: {story.main}. The staged table is gone.")
 

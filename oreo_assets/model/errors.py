@@ -141,3 +141,13 @@ class BusyError(UnavailableError):
 
 class DefectError(OreoError):
     """An invariant of ours does not hold. Never expected; always worth a report."""
+
+
+def error_of(code: str, message: str, remedy: str = "") -> OreoError:
+    """The error that goes by a code, for where only its words came back (from a run of Dagster)."""
+    kinds = [OreoError]
+    for kind in kinds:
+        if kind.code == code:
+            return kind(message, remedy)
+        kinds += kind.__subclasses__()
+    return DefectError(message, remedy)

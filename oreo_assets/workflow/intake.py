@@ -137,7 +137,8 @@ def convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
         error.details.setdefault("upload_id", up.id)
         error.details.setdefault("change_request_id", cr.id)
         raise
-    refusal = refusal_of(found, up.set_aside)
+    # Main may have been empty at the version that is restored.
+    refusal = refusal_of(found, up.set_aside, may_be_empty=up.keeps_row_id)
     with ws.catalog.write() as tx:
         up = get_upload(tx, up.id)
         up.sha256, up.bytes = found.source_sha256, found.source_bytes
@@ -157,14 +158,14 @@ def convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
     return UploadResult(up.id, cr.id, cr.state, found)
 
 
-def refusal_of(found: Conversion, set_aside: bool) -> BadFileError | None:
+def refusal_of(found: Conversion, set_aside: bool, *, may_be_empty: bool = False) -> BadFileError | None:
     """Why a converted file cannot go on, if it cannot."""
     if found.rows_rejected and not set_aside:
         return BadFileError(
             f"{found.rows_rejected:,} of {found.rows_read:,} rows cannot be taken.",
             "Mend the rows listed, or send the file with --set-aside to go on without them.",
         )
-    if found.rows_good == 0:
+    if found.rows_good == 0 and not may_be_empty:
         return BadFileError("The file has no rows that can be taken.", "Send a file with rows below its header.")
     return None
 

@@ -80,7 +80,7 @@ def _require_mergeable(cr: ChangeRequest) -> None:
         return
     remedy = {
         CRState.IN_REVIEW: f"Have it approved by a second person: oreo cr approve {cr.ref} {cr.id}",
-        CRState.CONFLICTED: f"Stage it anew on main as it is now: oreo cr retry {cr.ref} {cr.id}",
+        CRState.CONFLICTED: f"Settle its conflicts: oreo cr resolve {cr.ref} {cr.id} --take ours|theirs",
     }.get(cr.state, f"See where it stands: oreo cr show {cr.ref} {cr.id}")
     raise StateError(f"Change request {cr.id} is {cr.state}, not approved; main was not touched.", remedy)
 
@@ -157,7 +157,7 @@ def _settle(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest, change: ChangeS
         )
     raise ConflictError(
         f"Main of {cr.ref} moved from version {change.main.version} to {main_now}, and both changed {told}.",
-        f"Stage it anew on main as it is now, and review again: oreo cr retry {cr.ref} {cr.id}",
+        f"Settle it: oreo cr resolve {cr.ref} {cr.id} --take ours|theirs [--cell ROW:COL=ours]…",
         conflicts=[c.as_json() for c in conflicts[:100]],
     )
 

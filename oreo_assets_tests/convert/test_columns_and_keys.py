@@ -39,7 +39,9 @@ from .support import read_parquet
         (["1"] * 3000 + ["x"], "string"),
     ],
 )
-def test_new_columns_get_a_type_that_loses_nothing(convert_here: Convert, values: list[str], type_: str) -> None:
+def test_new_columns_get_a_type_that_loses_nothing(
+    convert_here: Convert, values: list[str], type_: str
+) -> None:
     done = convert_here("id,extra\n" + "".join(f"a{i},{v}\n" for i, v in enumerate(values)))
     assert done.conversion.new_columns == (("extra", type_),)
     if type_ == "string":
@@ -158,7 +160,9 @@ def test_a_row_id_column_that_the_rule_does_not_use_is_left_out_and_told(convert
 
 
 def test_bad_rows_are_set_aside_as_they_came_with_their_reasons(convert_here: Convert) -> None:
-    done = convert_here("id,name,qty,day\na1,b,007,2024-01-01\na2,c,x,y\na3,d\na4,e,4,\na4,f,5,\n", set_aside=True)
+    done = convert_here(
+        "id,name,qty,day\na1,b,007,2024-01-01\na2,c,x,y\na3,d\na4,e,4,\na4,f,5,\n", set_aside=True
+    )
     assert done.rows == [("a1", "a1", "b", 7, dt.date(2024, 1, 1))]
     names, rows = read_parquet(done.request.rejected_path)
     assert names == ["id", "name", "qty", "day", "_line", "_reason", "_text"]
@@ -187,3 +191,10 @@ def test_schema_file_tells_columns_and_source(convert_here: Convert) -> None:
 def test_column_names_are_never_read_as_sql(convert_here: Convert) -> None:
     done = convert_here("id,select,naïve\na1,1,x\n")
     assert done.names == ["row_id", "id", "select", "naïve"]
+
+
+def test_two_thousand_columns_fit_into_the_default_limits(convert_here: Convert) -> None:
+    columns = (Column(name="id", type="string"), *(Column(name=f"c{i}", type="int") for i in range(1999)))
+    text = ",".join(c.name for c in columns) + "\na1" + ",7" * 1999 + "\n"
+    done = convert_here(text, columns=columns)
+    assert done.rows == [("a1", "a1", *[7] * 1999)]
