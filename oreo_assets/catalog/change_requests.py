@@ -67,9 +67,9 @@ def list_change_requests(
     ref: DatasetRef | None = None,
     states: Iterable[CRState] | None = None,
     *,
-    limit: int = 1000,
+    limit: int | None = None,
 ) -> list[ChangeRequest]:
-    """The newest first."""
+    """The newest first; all of them unless told otherwise, as recovery and vacuum must not miss one."""
     query = select(ChangeRequest).order_by(ChangeRequest.id.desc()).limit(limit)
     if ref:
         query = query.where(ChangeRequest.project == ref.project, ChangeRequest.dataset == ref.dataset)

@@ -34,7 +34,7 @@ def show_checks(console: Console, outcomes: Sequence[CheckOutcome], *, rows: int
             outcome.severity,
             Text(word, style=style),
             escape(outcome.expected),
-            escape(outcome.error or outcome.observed),
+            escape(_observed(outcome)),
             count(outcome.failing_total) if outcome.failing_total else "-",
         )
     console.print(made)
@@ -57,6 +57,12 @@ def show_verdict(console: Console, verdict: Verdict) -> None:
         )
     else:
         say(console, "Nothing stands against it.", "green")
+
+
+def _observed(outcome: CheckOutcome) -> str:
+    said = outcome.error or outcome.observed
+    before = outcome.observed_before
+    return said if before is None or before in said else f"{said}\nmain now: {before}"
 
 
 def _show_rows(console: Console, outcome: CheckOutcome, rows: int) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from ..crash_points import reach
 from ..lake.sql import quote_identifier, quote_literal
 from .faults import Cell
 from .header import ROW_ID, Header
@@ -56,6 +57,7 @@ def publish(folder: Path, request: ConversionRequest, conversion: Conversion) ->
         if (folder / name).exists():
             _sync(folder / name)
             os.replace(folder / name, target)
+            reach(f"convert.{name}")
     _sync(request.out.parent)
 
 

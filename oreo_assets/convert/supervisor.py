@@ -124,7 +124,8 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
     if child.stdin is not None:
-        child.stdin.close()
+        with suppress(BrokenPipeError):  # closing flushes what a child that died at once did not read
+            child.stdin.close()
 
 
 def _remove_leftovers(request: ConversionRequest) -> None:

@@ -12,7 +12,7 @@ from ..lake.history import new_commits
 from ..model.ids import DatasetRef
 from ..model.spec import BUILT_IN_CHECKS, DatasetSpec, constraint_check
 from ..model.states import Severity
-from ..quality.words import expected_words
+from ..quality.words import declared_words
 from ..workflow.intake import convert_upload
 from ..workflow.recovery import Step
 from ..workflow.validation import validate
@@ -180,9 +180,7 @@ def _audit(spec: DatasetSpec) -> dg.AssetsDefinition:
 
 def _checks(spec: DatasetSpec) -> dg.AssetChecksDefinition:
     staging = asset_key(spec.ref, "staging")
-    described = {
-        e.check_name: (f"{expected_words(e.type, e.arguments)} ({e.severity})", e.severity) for e in spec.expectations
-    }
+    described = {e.check_name: (f"{declared_words(e)} ({e.severity})", e.severity) for e in spec.expectations}
     described |= {
         constraint_check(name): (f"{sql} (constraint of main)", Severity.FATAL)
         for name, sql in spec.constraints.items()

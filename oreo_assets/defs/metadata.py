@@ -73,6 +73,8 @@ def check_result(outcome: CheckOutcome, asset: dg.AssetKey, run_folder: str) -> 
         "scope": str(outcome.scope),
         "validation_run": dg.MetadataValue.path(f"{run_folder}/full.json"),
     }
+    if outcome.observed_before is not None:
+        metadata["main_now"] = outcome.observed_before
     if outcome.error:
         metadata["error"] = outcome.error
     if outcome.failing_total:

@@ -66,14 +66,13 @@ def _throw_away(given: Settings | None, keep: bool) -> Iterator[tuple[Settings, 
         dagster_home=wanted.state_dir / "dagster",
         dataset_files=None,
     )
+    if not mine.is_local or Path(mine.root).exists() or mine.state_dir.exists():
+        folder.rmdir()
+        raise UsageError(
+            f"The demo removes its root at the end, so {mine.root} cannot be it.",
+            "Name a local folder that does not exist yet, or leave out --root.",
+        )
     try:
-        if not mine.is_local or Path(mine.root).exists() or mine.state_dir.exists():
-            keep = True
-            folder.rmdir()
-            raise UsageError(
-                f"The demo removes its root at the end, so {mine.root} cannot be it.",
-                "Name a local folder that does not exist yet, or leave out --root.",
-            )
         yield mine, folder
     finally:
         if not keep:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ..model.commit import CommitMetadata, marker_of
+from ..model.commit import MERGED, CommitMetadata, marker_of
 from ..model.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def current_version(uri: str) -> int:
 
 def is_committed(uri: str, change_request_id: str) -> bool:
     """Whether the log carries the change request's marker: the one proof that it was merged."""
-    return open_table(uri).transaction_version(marker_of(change_request_id)) is not None
+    return (open_table(uri).transaction_version(marker_of(change_request_id)) or 0) >= MERGED
 
 
 def find_commit(uri: str, change_request_id: str) -> Commit | None:

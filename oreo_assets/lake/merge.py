@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..model.commit import CommitMetadata, marker_of
+from ..model.commit import MERGED, CommitMetadata, marker_of
 from ..model.spec import ROW_ID, DatasetSpec, RowIdRule
 from ..model.states import Mode
 from .diff import ChangeSet, Counts
@@ -125,8 +125,19 @@ class MergePlan:
 def merge(spark: SparkSession, plan: MergePlan, metadata: CommitMetadata) -> None:
     """Commit the plan, at most once for its change request, with the metadata in the log."""
     assert metadata.change_request_id is not None
-    with committing(spark, metadata, marker_of(metadata.change_request_id)):
+    with committing(spark, metadata, marker_of(metadata.change_request_id), MERGED):
         spark.sql(plan.sql()).collect()
+
+
+def fence_off(spark: SparkSession, uri: str, metadata: CommitMetadata, change_request_id: str, fence: int) -> None:
+    """See to it that no MERGE of the change request which began before can still commit.
+
+    Spark goes on with a MERGE whose client died. An empty commit under the same marker makes Delta refuse
+    it; if it was faster, Delta refuses (or leaves out) the empty one instead.
+    """
+    table = delta_table(uri)
+    with committing(spark, metadata, marker_of(change_request_id), fence):
+        spark.sql(f"INSERT INTO {table} SELECT * FROM {table} WHERE false").collect()
 
 
 def merged_counts(commit: Commit) -> Counts:

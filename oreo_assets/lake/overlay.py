@@ -38,6 +38,11 @@ def table_to_be(spark: SparkSession, change: ChangeSet) -> DataFrame:
     return kept.unionByName(to_be, allowMissingColumns=True)
 
 
+def main_as_is(spark: SparkSession, change: ChangeSet) -> DataFrame:
+    """Main as it is, at the version that the change set is compared with."""
+    return _at(spark, change)[0]
+
+
 def _at(spark: SparkSession, change: ChangeSet) -> tuple[DataFrame, DataFrame]:
     frames = [
         spark.sql(f"SELECT * FROM {delta_table(t.uri)} VERSION AS OF {t.version}") for t in (change.main, change.staged)

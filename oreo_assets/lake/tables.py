@@ -78,12 +78,12 @@ def write_staging(frame: DataFrame, uri: str, metadata: CommitMetadata) -> int:
 
 
 @contextmanager
-def committing(spark: SparkSession, metadata: CommitMetadata, app_id: str) -> Iterator[None]:
-    """Every commit in this block carries the metadata, and happens at most once for `app_id`.
+def committing(spark: SparkSession, metadata: CommitMetadata, app_id: str, app_version: int) -> Iterator[None]:
+    """Every commit in this block carries the metadata, and is left out if `app_id` got as far as `app_version`.
 
     The settings belong to the session and would leak into the next commit, so they are taken back.
     """
-    settings = {_USER_METADATA: metadata.to_json(), _TXN_APP: app_id, _TXN_VERSION: "1"}
+    settings = {_USER_METADATA: metadata.to_json(), _TXN_APP: app_id, _TXN_VERSION: str(app_version)}
     try:
         for name, value in settings.items():
             spark.conf.set(name, value)

@@ -47,3 +47,7 @@ class CommitMetadata:
 def marker_of(change_request_id: str) -> str:
     """The application id under which Delta remembers that a change request was committed."""
     return f"oreo/{change_request_id}"
+
+
+MERGED = 2**40
+"""The marker's version that says: merged. Lower ones only fence off an attempt that was given up."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..model.errors import DefectError
 from ..model.spec import ROW_ID, DatasetSpec, Expectation
+from .scopes import can_be_relative
 
 # Arguments of Great Expectations that Oreo decides itself, or that mean nothing here.
 _NOT_OFFERED = frozenset(
@@ -110,6 +111,8 @@ def _problems(spec: DatasetSpec, expectation: Expectation) -> Iterator[str]:
         if not isinstance(given[argument], list):
             yield f"{argument!r} is a list of values, not {given[argument]!r}"
     yield from _value_problems(kind, given)
+    if expectation.relative and not can_be_relative(kind.name):
+        yield f"{kind.name} cannot be relative to main: columns and their types are declared, not sent"
     if kind.name not in _ABOUT_COLUMNS:
         yield from _column_problems(spec, given)
 

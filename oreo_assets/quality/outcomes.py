@@ -56,6 +56,8 @@ class CheckOutcome:
     element_count: int | None = None
     error: str | None = None
     kwargs: dict[str, Any] = field(default_factory=dict)
+    observed_before: str | None = None
+    """What a check that is relative to main saw there."""
 
     @property
     def blocks(self) -> bool:

@@ -10,9 +10,10 @@ from ..model.spec import ROW_ID, DatasetSpec, Expectation
 from .frames import FAILING_ROWS_KEPT, failing_row, kept, key_columns
 from .ge import QUERY_TYPE, Answer, ask
 from .outcomes import CheckOutcome, CheckStatus, FailingRow, Scope, json_safe
+from .relative import Finding, against_main, on_empty_main
 from .scopes import is_about_columns, scope_of
 from .suites import BoundExpectation, bind_suite
-from .words import expected_words, rows_words, value_words
+from .words import declared_words, rows_words, value_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,37 +24,64 @@ def validate(
     rows: DataFrame,
     *,
     table: DataFrame | None = None,
+    before: DataFrame | None = None,
     keep: int = FAILING_ROWS_KEPT,
 ) -> tuple[CheckOutcome, ...]:
     """Run every expectation of the spec, and say what each found, in the spec's order.
 
     `rows` are the changed rows as they will be after the merge. Where `table`, the table that the merge would
-    give, is passed too, expectations about the table as a whole run on it. An expectation that errs becomes
-    an outcome that blocks; only a frame that cannot be read at all raises: that is no fault of the rows.
+    give, is passed too, expectations about the table as a whole run on it, and so do those with
+    `relative: main`; those also run on `before`, main as it is now (without it, they are judged like any other).
+    An expectation that errs becomes an outcome that blocks; only a frame that cannot be read at all raises:
+    that is no fault of the rows.
     """
     bound = bind_suite(spec)
-    whole = [b for b in bound if table is not None and scope_of(b.declared.type) is Scope.TABLE]
+    whole = [b for b in bound if table is not None and _is_about_table(b.declared)]
     single = [b for b in bound if b not in whole]
     outcomes: dict[str, CheckOutcome] = {}
     if single:
         with kept(rows) as frame:
-            outcomes |= _run(spec, frame, Scope.ROWS, keep, single)
+            outcomes |= _outcomes(_run(spec, frame, Scope.ROWS, keep, single))
     if whole and table is not None:
         # Not cached: its owner knows how large it is, and scans of the few columns needed are cheap.
-        outcomes |= _run(spec, table, Scope.TABLE, keep, whole)
+        found = _run(spec, table, Scope.TABLE, keep, whole)
+        outcomes |= _outcomes(found)
+        if before is not None:
+            outcomes |= _relative(spec, before, [b for b in whole if b.declared.relative], found)
     return tuple(outcomes[b.name] for b in bound)
+
+
+def _is_about_table(declared: Expectation) -> bool:
+    return declared.relative is not None or scope_of(declared.type) is Scope.TABLE
+
+
+def _relative(
+    spec: DatasetSpec, main: DataFrame, suite: Sequence[BoundExpectation], found: dict[str, Finding]
+) -> dict[str, CheckOutcome]:
+    """Judge what was found on the result of the merge by what main is now."""
+    if not suite:
+        return {}
+    if not main.limit(1).collect():
+        return {b.name: on_empty_main(found[b.name]) for b in suite}
+    # What is wrong with main now is only counted: its rows are not the ones under review.
+    now = _run(spec, main, Scope.TABLE, 0, suite)
+    return {b.name: against_main(b.declared, found[b.name], now[b.name]) for b in suite}
+
+
+def _outcomes(found: dict[str, Finding]) -> dict[str, CheckOutcome]:
+    return {name: finding.outcome for name, finding in found.items()}
 
 
 def _run(
     spec: DatasetSpec, frame: DataFrame, scope: Scope, keep: int, suite: Sequence[BoundExpectation]
-) -> dict[str, CheckOutcome]:
+) -> dict[str, Finding]:
     """Expectations about the columns themselves see them as declared, without the row_id that Oreo adds."""
     about_columns = [b for b in suite if is_about_columns(b.declared.type) and ROW_ID not in spec.column_names]
     others = [b for b in suite if b not in about_columns]
-    outcomes = _Pass(spec, frame, scope, keep).outcomes(others)
+    found = _Pass(spec, frame, scope, keep).findings(others)
     if about_columns:
-        outcomes |= _Pass(spec, frame.drop(ROW_ID), scope, keep).outcomes(about_columns)
-    return outcomes
+        found |= _Pass(spec, frame.drop(ROW_ID), scope, keep).findings(about_columns)
+    return found
 
 
 @dataclass(frozen=True)
@@ -69,30 +97,41 @@ class _Pass:
     scope: Scope
     keep: int
 
-    def outcomes(self, suite: Sequence[BoundExpectation]) -> dict[str, CheckOutcome]:
+    def findings(self, suite: Sequence[BoundExpectation]) -> dict[str, Finding]:
         runnable = [b for b in suite if b.built is not None]
         counted = ask(self.frame, runnable, {"result_format": "BASIC", "partial_unexpected_count": 0})
         if any(answer.error for answer in counted.values()):
             self.frame.limit(1).collect()
         detailed = self._details([b for b in runnable if not counted[b.name].error], counted)
         return {
-            b.name: self._outcome(b.declared, counted.get(b.name, Answer(error=b.problem)), detailed.get(b.name))
+            b.name: self._finding(b.declared, counted.get(b.name, Answer(error=b.problem)), detailed.get(b.name))
             for b in suite
         }
 
     def _details(self, suite: Sequence[BoundExpectation], counted: dict[str, Answer]) -> dict[str, Answer]:
-        queries = [b for b in suite if b.declared.type == QUERY_TYPE and not counted[b.name].success]
-        mapped = [b for b in suite if counted[b.name].result.get("unexpected_count")]
+        queries = [b for b in suite if b.declared.type == QUERY_TYPE and not counted[b.name].success and self.keep]
+        mapped = [b for b in suite if self._has_details(counted[b.name])]
         if not queries and not mapped:
             return {}
         # SUMMARY limits the rows on the server, where COMPLETE would fetch all of them; a SQL expectation
         # gives its rows only in COMPLETE, and limits them by itself.
         by_row = {
             "result_format": "SUMMARY",
-            "partial_unexpected_count": self.keep,
+            "partial_unexpected_count": max(self.keep, 1),
             "unexpected_index_column_names": key_columns(self.spec, self.frame),
         }
         return ask(self.frame, mapped, by_row) | ask(self.frame, queries, {"result_format": "COMPLETE"})
+
+    def _has_details(self, counted: Answer) -> bool:
+        """Whether there are rows to name, or (checks of distinct values) values that are too many or missing."""
+        if counted.is_by_row:
+            return bool(self.keep and counted.result["unexpected_count"])
+        return bool(counted.result.get("unexpected_count") or counted.result.get("missing_count"))
+
+    def _finding(self, declared: Expectation, counted: Answer, detailed: Answer | None) -> Finding:
+        # The details of a check of the whole are its value; those of a check of rows are only some of the rows.
+        whole = detailed if detailed and not detailed.error and not counted.is_by_row else counted
+        return Finding(self._outcome(declared, counted, detailed), whole)
 
     def _outcome(self, declared: Expectation, counted: Answer, detailed: Answer | None) -> CheckOutcome:
         result = counted.result
@@ -115,7 +154,7 @@ class _Pass:
             severity=declared.severity,
             status=status,
             scope=self.scope,
-            expected=expected_words(declared.type, declared.arguments),
+            expected=declared_words(declared),
             observed=observed,
             failing_total=total,
             failing=failing,

@@ -19,6 +19,14 @@ _ROW_TYPES_OF_THE_WHOLE = frozenset(
         "expect_column_values_to_not_be_outliers",
     }
 )
+_ABOUT_DECLARATION = frozenset(
+    {
+        "expect_column_to_exist",
+        "expect_column_type_to_be",
+        "expect_column_values_to_be_of_type",
+        "expect_column_values_to_be_in_type_list",
+    }
+)
 
 
 def scope_of(expectation_type: str) -> Scope:
@@ -30,6 +38,11 @@ def scope_of(expectation_type: str) -> Scope:
     if expectation_type in _ROW_TYPES_OF_THE_WHOLE or not _ROW_TYPES.match(expectation_type):
         return Scope.TABLE
     return Scope.ROWS
+
+
+def can_be_relative(expectation_type: str) -> bool:
+    """Whether main can be better or worse at it: columns and their types are declared, not sent."""
+    return not (is_about_columns(expectation_type) or expectation_type in _ABOUT_DECLARATION)
 
 
 def is_about_columns(expectation_type: str) -> bool:

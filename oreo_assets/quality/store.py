@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from ..crash_points import reach
 from ..model.errors import DefectError, NotFoundError
 from .documents import RunDocuments
 
@@ -20,6 +21,7 @@ def write_run(folder: str | os.PathLike[str], summary: dict[str, Any], full: dic
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     _write(target / FULL, full)
+    reach("validate.half_stored")
     _write(target / SUMMARY, summary)
 
 

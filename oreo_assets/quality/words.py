@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..model.spec import Expectation
 from .outcomes import as_text
 
 _LISTED = 10
@@ -25,6 +26,12 @@ def expected_words(expectation_type: str, arguments: dict[str, Any]) -> str:
     if arguments.get("row_condition"):
         said += f", where {_say(arguments['row_condition'])}"
     return said
+
+
+def declared_words(declared: Expectation) -> str:
+    """`expected_words` of an expectation as declared."""
+    said = expected_words(declared.type, declared.arguments)
+    return f"{said}, or no worse than in main now" if declared.relative else said
 
 
 def rows_words(failing: int, total: int) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..catalog.users import Actor, sign_in
 from ..model.errors import UsageError
@@ -16,14 +17,19 @@ from ..settings import Settings
 from . import history as going_back
 from . import query as reading
 from .intake import UploadOptions, UploadResult, upload
+from .pipeline import run_pipeline
 from .workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class StorageAdapter:
     """Append, overwrite, look back and query, over the same use cases as everything else.
 
-    Writes open change requests and return what became of them. They are merged without a reviewer only
-    where the dataset says `approvals: 0`.
+    Writes open change requests and return what became of them. Where the dataset says `approvals: 0` they are
+    staged, checked and merged before the call returns; its `state` is `closed` then, and `refused`, `conflicted`
+    or `failed` where something stands against it. Everywhere else they wait for a reviewer.
 
     >>> adapter = StorageAdapter.open(DatasetRef.parse("pr_1001/ds_3201"))  # doctest: +SKIP
     >>> adapter.append_rows([{"order_id": "A1", "amount": "12.50"}])        # doctest: +SKIP
@@ -53,7 +59,7 @@ class StorageAdapter:
 
     def restore(self, version: int) -> UploadResult:
         """Open a change request that makes the dataset what it was at a version."""
-        return going_back.restore(self.ws, self.actor, self.ref, version=version)
+        return self._go_on(going_back.restore(self.ws, self.actor, self.ref, version=version))
 
     def query(self, where: Sequence[str] = (), limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
         """Rows that meet every `col=op.value` filter."""
@@ -70,9 +76,22 @@ class StorageAdapter:
         with tempfile.TemporaryDirectory(prefix="oreo-rows-") as folder:
             file = Path(folder, "rows.parquet")
             try:
-                pq.write_table(pa.Table.from_pylist(list(rows)), file)
+                pq.write_table(_table(rows), file)
             except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
                 raise UsageError(
                     f"The rows do not form a table: {error}.", "Give each column values of one type."
                 ) from error
-            return upload(self.ws, self.actor, self.ref, file, UploadOptions(mode=mode, note=note))
+            return self._go_on(upload(self.ws, self.actor, self.ref, file, UploadOptions(mode=mode, note=note)))
+
+    def _go_on(self, sent: UploadResult) -> UploadResult:
+        if sent.change_request_id is None or self.ws.spec(self.ref).approvals:
+            return sent
+        return replace(sent, state=run_pipeline(self.ws, self.ref, sent.change_request_id).state)
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    """All columns that any row has: Arrow by itself would look at the first row only, and drop the others'."""
+    import pyarrow as pa
+
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pa.table({name: [row.get(name) for row in rows] for name in names})

@@ -15,6 +15,7 @@ from ..catalog.models import ChangeRequest, Upload
 from ..catalog.users import Actor
 from ..convert import Conversion, ConversionRequest, Reject, convert
 from ..convert.request import RAW_ENDINGS
+from ..crash_points import reach
 from ..model.errors import BadFileError, OreoError, UsageError
 from ..model.ids import DatasetRef, new_id
 from ..model.spec import DatasetSpec, RowIdRule
@@ -71,6 +72,7 @@ def upload(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: Up
     size = _check_readable(file, spec)
     upload_id, cr_id = new_id("up"), new_id("cr")
     _take_in(file, ws.layout(ref).raw(upload_id, extension))
+    reach("upload.copied")
     with ws.catalog.write() as tx:
         row = Upload(
             id=upload_id,
@@ -84,6 +86,7 @@ def upload(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: Up
             bytes=size,
         )
         cr = _open_change_request(tx, row, cr_id, actor.name, options)
+    reach("upload.received")
     return convert_upload(ws, cr)
 
 
@@ -137,6 +140,7 @@ def convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
         error.details.setdefault("upload_id", up.id)
         error.details.setdefault("change_request_id", cr.id)
         raise
+    reach("upload.converted")
     # Main may have been empty at the version that is restored.
     refusal = refusal_of(found, up.set_aside, may_be_empty=up.keeps_row_id)
     with ws.catalog.write() as tx:

@@ -24,7 +24,7 @@ from ..crash_points import reach
 from ..lake import log
 from ..lake.conflicts import Conflict, find_conflicts
 from ..lake.diff import ChangeSet, Counts, content_hash
-from ..lake.merge import MergePlan, merge, merged_counts
+from ..lake.merge import MergePlan, fence_off, merge, merged_counts
 from ..model.commit import CommitMetadata
 from ..model.errors import ConflictError, DefectError, StaleApprovalError, StateError
 from ..model.ids import DatasetRef, new_id
@@ -50,15 +50,45 @@ def merge_change_request(ws: Workspace, ref: DatasetRef, cr_id: str) -> ChangeRe
         if cr.state in (CRState.MERGED, CRState.CLOSED):
             return finish(ws, cr)
         _require_mergeable(cr)
-        if not log.is_committed(ws.layout(ref).main, cr.id):
+        if not was_committed(ws, cr, held):
             spec = ws.spec(ref)
             change = _verify(ws, spec, cr)
             moved = _settle(ws, spec, cr, change)
+            reach("merge.verified")
             _start(ws, cr, held)
             reach("merge.started")
             _commit(ws, spec, cr, change, held, moved=moved)
-            reach("merge.committed")
         return finish(ws, cr)
+
+
+def was_committed(ws: Workspace, cr: ChangeRequest, held: HeldLease) -> bool:
+    """Whether the log has it. If not, it stays so: an attempt that is still under way can no longer commit.
+
+    Whoever began the merge may be dead while Spark still works on it; without the fence it could land after
+    the change request was withdrawn, or found to be in conflict.
+    """
+    uri = ws.layout(cr.ref).main
+    if log.is_committed(uri, cr.id):
+        return True
+    if cr.state is not CRState.MERGING:
+        return False
+    metadata = CommitMetadata(
+        commit_id=new_id("co"),
+        change_request_id=None,
+        author="system",
+        note=f"An unfinished merge of {cr.id} is given up",
+        fence=held.fence,
+    )
+    with ws.isolated_spark() as spark:
+        held.assert_held()
+        try:
+            fence_off(spark, uri, metadata, cr.id, held.fence)
+        except Exception:
+            # Delta refuses the fence if the merge committed meanwhile; any other trouble is trouble.
+            if not log.is_committed(uri, cr.id):
+                raise
+    reach("merge.fenced")
+    return log.is_committed(uri, cr.id)
 
 
 def finish(ws: Workspace, cr: ChangeRequest) -> ChangeRequest:
@@ -200,6 +230,7 @@ def _commit(
     with ws.isolated_spark() as spark:
         held.assert_held()
         merge(spark, plan, metadata)
+    reach("merge.committed")
     if not log.is_committed(change.main.uri, cr.id):
         raise DefectError(
             f"The merge of {cr.id} ended, but the log of {cr.ref} does not carry its marker.",
@@ -213,8 +244,8 @@ def _record_merge(ws: Workspace, cr: ChangeRequest) -> None:
     if commit is None or commit.metadata is None:
         raise DefectError(f"The log of {cr.ref} has {cr.id}'s marker but not its commit.", "Run: oreo recover")
     counts = merged_counts(commit)
+    reach("merge.proven")
     with ws.catalog.write() as tx:
-        reach("merge.recording")
         fresh = get_change_request(tx, cr.ref, cr.id)
         dataset = get_dataset(tx, cr.ref)
         spec = _evolved(spec_of(dataset), fresh)
@@ -247,6 +278,7 @@ def _record_merge(ws: Workspace, cr: ChangeRequest) -> None:
             commit_id=commit.metadata.commit_id,
         )
         cr.state = fresh.state
+        reach("merge.recording")
 
 
 def _as_approved(counts: Counts, cr: ChangeRequest) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..catalog.change_requests import get_change_request, list_change_requests, transition
 from ..catalog.datasets import get_meta, list_datasets, spec_of
-from ..catalog.leases import is_leased
+from ..catalog.leases import HeldLease, is_leased
 from ..catalog.models import ChangeRequest
 from ..crash_points import reach
 from ..lake import log
@@ -19,7 +19,7 @@ from ..model.ids import DatasetRef
 from ..model.spec import DatasetSpec
 from ..model.states import CRState
 from .datasets import sync_meta
-from .merge import finish
+from .merge import finish, was_committed
 from .workspace import Workspace, lease_name
 
 
@@ -80,16 +80,17 @@ def _recover_dataset(ws: Workspace, spec: DatasetSpec) -> list[Recovered]:
     if not (half_done or leftovers or table_missing or behind):
         return []
     done: list[Recovered] = []
-    with ws.sole_writer(ref):
+    with ws.sole_writer(ref) as held:
         if table_missing:
             ws.layout(ref).create_folders()
             reconcile_main(ws.spark(), spec, ws.layout(ref).main)
             done.append(Recovered(ref, "main", "made again, empty: its table was missing"))
-        done += [_recover_merge(ws, cr) for cr in half_done]
+        done += [_recover_merge(ws, cr, held) for cr in half_done]
         reach("recovery.merges_done")
         for folder in leftovers:
             shutil.rmtree(folder, ignore_errors=True)
             done.append(Recovered(ref, folder.name, "what was staged for it deleted"))
+            reach("recovery.leftover_deleted")
         if behind or table_missing:
             with ws.catalog.write() as tx:
                 sync_meta(ws, tx, ref)
@@ -97,13 +98,15 @@ def _recover_dataset(ws: Workspace, spec: DatasetSpec) -> list[Recovered]:
     return done
 
 
-def _recover_merge(ws: Workspace, cr: ChangeRequest) -> Recovered:
-    if log.is_committed(ws.layout(cr.ref).main, cr.id):
+def _recover_merge(ws: Workspace, cr: ChangeRequest, held: HeldLease) -> Recovered:
+    if was_committed(ws, cr, held):
         finish(ws, cr)
         return Recovered(cr.ref, cr.id, "was committed; the catalog now knows, and it is closed")
     with ws.catalog.write() as tx:
         fresh = get_change_request(tx, cr.ref, cr.id)
+        sync_meta(ws, tx, cr.ref)
         transition(tx, fresh, CRState.APPROVED, actor="system", action="change_request.merge_undone")
+        reach("recovery.undoing")
     return Recovered(cr.ref, cr.id, "was not committed; it is approved again and will be merged")
 
 
@@ -112,8 +115,10 @@ def _leftover_staging(ws: Workspace, ref: DatasetRef) -> list[Path]:
     folder = Path(ws.layout(ref).base, "staging")
     if not folder.is_dir():
         return []
+    # First the folders, then the catalog: what is staged after this look belongs to somebody at work.
+    found = sorted(folder.iterdir())
     kept = {cr.id for cr in list_change_requests(ws.catalog, ref, _STATES_WITH_STAGING)}
-    return [path for path in sorted(folder.iterdir()) if path.name not in kept]
+    return [path for path in found if path.name not in kept]
 
 
 _STATES_WITH_STAGING = [s for s in CRState if s.is_open or s in (CRState.MERGING, CRState.MERGED, CRState.REFUSED)]

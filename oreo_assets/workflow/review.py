@@ -22,6 +22,7 @@ from ..catalog.change_requests import (
 from ..catalog.datasets import get_dataset, spec_of
 from ..catalog.models import Approval, ChangeRequest
 from ..catalog.users import Actor
+from ..crash_points import reach
 from ..lake import log
 from ..lake.diff import KINDS, DiffPage, diff
 from ..model.errors import NotAllowedError, NotFoundError, StaleApprovalError, StateError, UsageError
@@ -61,7 +62,6 @@ def approve(
             )
         _require_acknowledged(tx, cr, acks)
         _pin(tx, cr, actor, acks)
-        approvers = [a.approver for a in valid_approvals(tx, cr_id)]
         audit.record(
             tx,
             actor.name,
@@ -74,8 +74,13 @@ def approve(
             suite_hash=cr.suite_hash,
             acknowledged=acks,
         )
+        # Counted after the event is recorded: events are recorded one at a time, so of two people who approve
+        # at the same moment the second sees the first. On Postgres neither would see the other before that.
+        approvers = [a.approver for a in valid_approvals(tx, cr_id)]
         if len(approvers) >= spec.approvals:
             transition(tx, cr, CRState.APPROVED, actor=actor.name, details={"approvers": approvers})
+        reach("approve.recording")
+    reach("approve.recorded")
     return cr
 
 

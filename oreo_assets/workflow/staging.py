@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..catalog.change_requests import get_change_request, get_upload, transition, void_approvals
 from ..catalog.models import ChangeRequest
+from ..crash_points import reach
 from ..lake import log
 from ..lake.diff import ChangeSet, content_hash, count_changes
 from ..lake.read import TableAt
@@ -58,6 +59,7 @@ def stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
     base_version = cr.rebase["main_version"] if cr.rebase else log.current_version(layout.main)
     staging_uri = layout.staging(cr.id)
     version = write_staging(rows, staging_uri, metadata)
+    reach("stage.written")
     digest = content_hash(TableAt("staged", staging_uri, version))
     counts = count_changes(ChangeSet.of(layout.main, base_version, staging_uri, version, cr.mode))
     with ws.catalog.write() as tx:
@@ -77,11 +79,15 @@ def stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
             validation_run_id=None,
             suite_hash=None,
         )
+    reach("stage.recorded")
     return cr
 
 
 def delete_staging(ws: Workspace, cr: ChangeRequest) -> None:
     """Remove a change request's table. Gone already is fine: a crash may have come in between."""
     folder = Path(ws.layout(cr.ref).staging(cr.id))
+    # The log first: what is half gone must not pass for a table.
+    shutil.rmtree(folder / "_delta_log", ignore_errors=True)
+    reach("staging.half_deleted")
     if folder.exists():
         shutil.rmtree(folder)

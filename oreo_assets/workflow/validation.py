@@ -10,7 +10,7 @@ from ..catalog.change_requests import get_change_request, transition
 from ..catalog.models import ChangeRequest, ValidationRun
 from ..lake import log
 from ..lake.diff import content_hash, diff
-from ..lake.overlay import rows_to_be, table_to_be
+from ..lake.overlay import main_as_is, rows_to_be, table_to_be
 from ..model.errors import StaleApprovalError, StateError
 from ..model.ids import new_id
 from ..model.spec import BUILT_IN_CHECKS, NEW_ROWS, DatasetSpec
@@ -71,7 +71,9 @@ def validate(ws: Workspace, cr: ChangeRequest) -> RunDocuments:
             )
         )
         tx.flush()
-        _move_on(tx, spec, get_change_request(tx, cr.ref, cr.id), facts.run_id, verdict)
+        fresh = get_change_request(tx, cr.ref, cr.id)
+        _assert_still_that(fresh, facts)
+        _move_on(tx, spec, fresh, facts.run_id, verdict)
     return run
 
 
@@ -112,8 +114,10 @@ def _outcomes(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest) -> tuple[Chec
     change = ws.change_set(cr)
     rows = rows_to_be(ws.spark(), change)
     table = table_to_be(ws.spark(), change)
+    relative = any(e.relative for e in spec.expectations)
+    before = main_as_is(ws.spark(), change) if relative else None
     with kept(rows) as cached:
-        judged = (*run_suite(spec, cached, table=table), *check_constraints(spec, cached))
+        judged = (*run_suite(spec, cached, table=table, before=before), *check_constraints(spec, cached))
     return (*judged, _appended_rows_are_new(ws, cr))
 
 
@@ -146,6 +150,14 @@ def _assert_staged_as_recorded(ws: Workspace, cr: ChangeRequest) -> None:
         raise StaleApprovalError(
             f"What is staged for {cr.id} (version {there}) is not what was recorded ({cr.staging_version}).",
             f"Stage it again: oreo cr retry {cr.ref} {cr.id}",
+        )
+
+
+def _assert_still_that(cr: ChangeRequest, facts: RunFacts) -> None:
+    """Two may work on one change request; a verdict on rows that the other has replaced must not count."""
+    if (cr.staging_version, cr.content_hash) != (facts.staging_version, facts.content_hash):
+        raise StateError(
+            f"Change request {cr.id} was staged anew while it was checked.", f"See: oreo cr show {cr.ref} {cr.id}"
         )
 
 

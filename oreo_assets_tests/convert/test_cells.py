@@ -113,9 +113,7 @@ def test_every_good_cell_is_taken_exactly(convert_here: Convert, tidy: bool) -> 
     text = f"{','.join(c.name for c in columns)}\na,{','.join(quoted)}\nb,{blanks}\n"
     done = convert_here(text, columns=columns)
     assert done.conversion.rejects == ()
-    wrong = [
-        (g, v) for g, v in zip(GOOD, done.rows[0][2:], strict=True) if g[2] != v or type(g[2]) is not type(v)
-    ]
+    wrong = [(g, v) for g, v in zip(GOOD, done.rows[0][2:], strict=True) if g[2] != v or type(g[2]) is not type(v)]
     assert wrong == []
 
 

@@ -39,9 +39,7 @@ from .support import read_parquet
         (["1"] * 3000 + ["x"], "string"),
     ],
 )
-def test_new_columns_get_a_type_that_loses_nothing(
-    convert_here: Convert, values: list[str], type_: str
-) -> None:
+def test_new_columns_get_a_type_that_loses_nothing(convert_here: Convert, values: list[str], type_: str) -> None:
     done = convert_here("id,extra\n" + "".join(f"a{i},{v}\n" for i, v in enumerate(values)))
     assert done.conversion.new_columns == (("extra", type_),)
     if type_ == "string":
@@ -160,9 +158,7 @@ def test_a_row_id_column_that_the_rule_does_not_use_is_left_out_and_told(convert
 
 
 def test_bad_rows_are_set_aside_as_they_came_with_their_reasons(convert_here: Convert) -> None:
-    done = convert_here(
-        "id,name,qty,day\na1,b,007,2024-01-01\na2,c,x,y\na3,d\na4,e,4,\na4,f,5,\n", set_aside=True
-    )
+    done = convert_here("id,name,qty,day\na1,b,007,2024-01-01\na2,c,x,y\na3,d\na4,e,4,\na4,f,5,\n", set_aside=True)
     assert done.rows == [("a1", "a1", "b", 7, dt.date(2024, 1, 1))]
     names, rows = read_parquet(done.request.rejected_path)
     assert names == ["id", "name", "qty", "day", "_line", "_reason", "_text"]

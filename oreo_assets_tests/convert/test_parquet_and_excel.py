@@ -47,9 +47,7 @@ def test_parquet_columns_that_fit_are_taken_as_they_are(convert_here: Convert, t
     assert done.conversion.rows_read == 3
 
 
-def test_parquet_columns_of_another_type_go_through_the_same_checks(
-    convert_here: Convert, tmp_path: Path
-) -> None:
+def test_parquet_columns_of_another_type_go_through_the_same_checks(convert_here: Convert, tmp_path: Path) -> None:
     raw = write_parquet(
         tmp_path / "raw.parquet",
         """SELECT * FROM (VALUES
@@ -116,9 +114,7 @@ def test_damaged_parquet_is_refused_in_plain_words(convert_here: Convert, tmp_pa
             convert_here(damaged, "parquet")
 
 
-def test_text_named_parquet_and_a_workbook_named_csv_are_recognised(
-    convert_here: Convert, tmp_path: Path
-) -> None:
+def test_text_named_parquet_and_a_workbook_named_csv_are_recognised(convert_here: Convert, tmp_path: Path) -> None:
     with pytest.raises(BadFileError, match=r"ends in .parquet but looks like something else"):
         convert_here("id,name\n", "parquet")
     book = write_xlsx(tmp_path / "book.xlsx", [["id"], ["a"]]).read_bytes()
@@ -186,12 +182,8 @@ def test_excel_lines_are_the_sheets_row_numbers(convert_here: Convert, tmp_path:
     assert done.conversion.rows_read == 3
 
 
-def test_excel_numbers_beyond_its_precision_and_error_cells_are_refused(
-    convert_here: Convert, tmp_path: Path
-) -> None:
-    raw = write_xlsx(
-        tmp_path / "raw.xlsx", [["id", "name"], [12345678901234567890, "a"], ["b", "#N/A"], ["c", "=1/0"]]
-    )
+def test_excel_numbers_beyond_its_precision_and_error_cells_are_refused(convert_here: Convert, tmp_path: Path) -> None:
+    raw = write_xlsx(tmp_path / "raw.xlsx", [["id", "name"], [12345678901234567890, "a"], ["b", "#N/A"], ["c", "=1/0"]])
     rejects = convert_here(raw).rejects
     assert rejects[0][:2] == (2, "id")
     assert "format the cell as text" in rejects[0][2]
@@ -264,8 +256,7 @@ def test_opendocument_spreadsheets_are_read_too(convert_here: Convert, tmp_path:
     rows = "".join(
         "<table:table-row>"
         + "".join(
-            '<table:table-cell office:value-type="string"><text:p>' + c + "</text:p></table:table-cell>"
-            for c in row
+            '<table:table-cell office:value-type="string"><text:p>' + c + "</text:p></table:table-cell>" for c in row
         )
         + "</table:table-row>"
         for row in cells
@@ -278,6 +269,7 @@ def test_opendocument_spreadsheets_are_read_too(convert_here: Convert, tmp_path:
     )
     with zipfile.ZipFile(tmp_path / "raw.ods", "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{names}manifest:1.0"/>')
         archive.writestr("content.xml", content)
     done = convert_here(tmp_path / "raw.ods")
     assert done.rows == [("a1", "a1", 7)]

@@ -26,14 +26,10 @@ COLUMNS = (
     Column(name="note", type="string"),
     Column(name="qty", type="int"),
 )
-SPECIAL = st.sampled_from(
-    [",", ";", "|", "\t", '"', "'", "\n", "\r\n", "\\", " ", "0", "é", "ß", "x", "#", "-"]
-)
+SPECIAL = st.sampled_from([",", ";", "|", "\t", '"', "'", "\n", "\r\n", "\\", " ", "0", "é", "ß", "x", "#", "-"])
 # A field that begins with an apostrophe may honestly be taken for a quoted one.
 TEXT = st.lists(SPECIAL, min_size=1, max_size=8).map("".join).map(lambda t: f"x{t}" if t[0] == "'" else t)
-WIDE_TEXT = st.text(
-    st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), min_size=1, max_size=8
-)
+WIDE_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=8)
 NUMBER = st.one_of(st.none(), st.integers(-(2**31), 2**31 - 1))
 
 
@@ -113,9 +109,7 @@ def test_any_text_survives_any_way_of_quoting(
     rows=st.lists(st.tuples(TEXT, TEXT, TEXT, st.integers(0, 99)), min_size=1, max_size=20),
     data=st.data(),
 )
-def test_exactly_the_injected_bad_cells_are_reported(
-    rows: list[tuple[Any, ...]], data: st.DataObject
-) -> None:
+def test_exactly_the_injected_bad_cells_are_reported(rows: list[tuple[Any, ...]], data: st.DataObject) -> None:
     bad = data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=5))
     ragged = data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=3)) - bad
     table: list[list[Any]] = [list(row) for row in rows]
@@ -123,7 +117,8 @@ def test_exactly_the_injected_bad_cells_are_reported(
         table[n][3] = data.draw(st.sampled_from(["x", "1.5", "99999999999", "1e3", "--1", "1 2"]))
     for n in ragged:
         table[n] = table[n][:2]
-    expected, line = [], 2
+    expected: list[tuple[int, str | None]] = []
+    line = 2
     for n, row in enumerate(table):
         if n in bad:
             expected.append((line, "qty"))

@@ -15,9 +15,7 @@ from .conftest import Convert
 def test_every_common_delimiter_and_line_ending_is_recognised(
     convert_here: Convert, delimiter: str, ending: str
 ) -> None:
-    text = ending.join(
-        delimiter.join(r) for r in (["id", "name", "qty"], ["a1", "Ann", "3"], ["a2", "", "4"])
-    )
+    text = ending.join(delimiter.join(r) for r in (["id", "name", "qty"], ["a1", "Ann", "3"], ["a2", "", "4"]))
     done = convert_here(text + ending)
     assert done.rows == [("a1", "a1", "Ann", 3), ("a2", "a2", None, 4)]
     assert done.conversion.details["delimiter"] == delimiter
@@ -193,8 +191,6 @@ def test_a_single_column_file_is_read_whatever_its_values_hold(convert_here: Con
         (b"%PDF-1.7", "a PDF document"),
     ],
 )
-def test_a_file_that_is_not_what_its_name_says_is_recognised(
-    convert_here: Convert, content: bytes, words: str
-) -> None:
+def test_a_file_that_is_not_what_its_name_says_is_recognised(convert_here: Convert, content: bytes, words: str) -> None:
     with pytest.raises(BadFileError, match=words):
         convert_here(content)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from oreo_assets.catalog.change_requests import list_change_requests
 from oreo_assets.defs.build import build_definitions
+from oreo_assets.defs.resources import OreoResource
 from oreo_assets.defs.sensors import MAX_ATTEMPTS, LastRun, find_complete, judge_stuck, plan_runs
 from oreo_assets.model.states import CRState, Mode
 from oreo_assets.settings import Settings
@@ -85,10 +86,9 @@ def _drop(ws: Workspace, upload_id: str, text: str = "order_id,amount\nB1,1\n", 
 
 def _tick(ws: Workspace, sensor: str, instance: dg.DagsterInstance, cursor: str | None = None) -> dg.SensorResult:
     repository = build_definitions(ws.settings).get_repository_def()
-    context = dg.build_sensor_context(
-        instance=instance, cursor=cursor, repository_def=repository, resources=repository.get_top_level_resources()
-    )
-    result = repository.get_sensor_def(sensor)(context)
+    context = dg.build_sensor_context(instance=instance, cursor=cursor, repository_def=repository)
+    with context.merge_resources({"oreo": OreoResource()}) as ready:
+        result = repository.get_sensor_def(sensor)(ready)
     assert isinstance(result, dg.SensorResult)
     return result
 
