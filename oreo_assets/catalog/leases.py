@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
@@ -18,6 +19,8 @@ from .models import Lease, now
 from .store import Catalog, affected
 
 LEASE_SECONDS = 60
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -77,7 +80,11 @@ def lease(catalog: Catalog, name: str, seconds: float = LEASE_SECONDS) -> Iterat
     finally:
         stop.set()
         beat.join(timeout=5)
-        held.release()
+        try:
+            held.release()
+        except OreoError as error:
+            # What the block did stands, and how it ended must be told; the lease ends by itself.
+            logger.warning("The lease on %s could not be given back: %s", name, error.message)
 
 
 def is_leased(catalog: Catalog, name: str) -> bool:

@@ -14,13 +14,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..crash_points import VARIABLES
 from ..model.errors import BadFileError, DefectError, UnavailableError
 from .request import Conversion, ConversionRequest
 
 _PREFIX = ".converting-"
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _LEFT_OVER_AFTER_SECONDS = 3600
-_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *VARIABLES)
 
 
 def convert(request: ConversionRequest) -> Conversion:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _DEFAULT_PORT = 15002
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def another(session: SparkSession) -> SparkSession:
 
     assert _current is not None
     assert _current.session is session
-    own = _without_exit_hook(ConnectSession.builder.remote(_current.url).create())
+    own = _prepared(ConnectSession.builder.remote(_current.url).create(), _current.url)
     for name, value in session_config().items():
         own.conf.set(name, value)
     return cast("SparkSession", own)
@@ -86,13 +87,27 @@ def _open(url: str) -> Any:
         os.environ.pop(name, None)
     # The lazy resource is the one that needs no Dagster run around it.
     session = LazyPySparkResource(spark_config={"spark.remote": url, **session_config()}).spark_session
-    return _without_exit_hook(session)
+    return _prepared(session, url)
 
 
-def _without_exit_hook(session: Any) -> Any:
-    """PySpark clears its ML cache when the process ends; with the server gone, that hangs for ten minutes."""
+def _prepared(session: Any, url: str) -> Any:
+    """The session without what would make it hang for ten minutes when its server has gone."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    # PySpark clears its ML cache when the process ends.
     atexit.unregister(session.client._cleanup_ml_cache)
+    if host_and_port(url)[0] in _LOOPBACK:
+        # No network that could come back: what does not answer for some seconds is dead, and a merge that
+        # waits for it would hold its dataset all the while.
+        session.client.set_retry_policies([DefaultPolicy(max_retries=6, backoff_multiplier=2, max_backoff=2000)])
     return session
+
+
+def is_gone() -> bool:
+    """Whether nothing listens any more where this process has its sessions."""
+    assert _current is not None
+    host, port = host_and_port(_current.url)
+    return not answers(port, host)
 
 
 def _is_alive(opened: _Opened) -> bool:

@@ -78,8 +78,16 @@ def isolated_session(settings: Settings) -> Iterator[SparkSession]:
     own = connect_session.another(shared)
     try:
         yield own
+    except Exception as error:
+        if connect_session.is_gone():
+            raise UnavailableError(
+                "The Spark engine ended in the middle of its work.",
+                "Try again: another one will be started. What was half done is put right by: oreo recover",
+            ) from error
+        raise
     finally:
-        own.stop()
+        if not connect_session.is_gone():
+            own.stop()
 
 
 def describe(settings: Settings) -> EngineReport:

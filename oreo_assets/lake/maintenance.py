@@ -38,8 +38,9 @@ def vacuum(spark: SparkSession, uri: str, *, keep_hours: int, dry_run: bool) -> 
     would_go = spark.sql(f"VACUUM {delta_table(uri)} RETAIN {int(keep_hours)} HOURS DRY RUN").collect()
     if not dry_run:
         spark.sql(f"VACUUM {delta_table(uri)} RETAIN {int(keep_hours)} HOURS").collect()
-    # Delta also lists folders that it looked into.
-    return [row[0] for row in would_go if row[0].rsplit("/", 1)[-1].count(".")]
+    # Delta also lists folders that it looked into; those of partitions may have a dot in their value.
+    names = {row[0]: row[0].rsplit("/", 1)[-1] for row in would_go}
+    return [path for path, name in names.items() if "." in name and "=" not in name]
 
 
 def checkpoint(uri: str) -> int:

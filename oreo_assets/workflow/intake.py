@@ -16,11 +16,14 @@ from ..catalog.users import Actor
 from ..convert import Conversion, ConversionRequest, Reject, convert
 from ..convert.request import RAW_ENDINGS
 from ..crash_points import reach
-from ..model.errors import BadFileError, OreoError, UsageError
+from ..model.errors import BadFileError, OreoError, UnavailableError, UsageError
 from ..model.ids import DatasetRef, new_id
 from ..model.spec import DatasetSpec, RowIdRule
 from ..model.states import CRState, Mode, Role
 from .workspace import Workspace
+
+_SENT = ".sent"
+"""Beside a file that came through `upload`, from before its first byte: it is no file of another program."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ def adopt(ws: Workspace, ref: DatasetRef, upload_id: str, raw: Path, author: str
 
     None if the upload is known already: then somebody else was faster.
     """
+    if (raw.parent / _SENT).exists():
+        return None  # somebody is sending it just now, or died before the catalog knew: not ours to guess its mode
     with ws.catalog.write() as tx:
         if tx.get(Upload, upload_id):
             return None
@@ -124,6 +129,11 @@ def adopt(ws: Workspace, ref: DatasetRef, upload_id: str, raw: Path, author: str
 
 def convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
     """Convert a received upload. Again, for one that is converted already, tells what was found then."""
+    with ws.alone_with(cr.id):
+        return _convert_upload(ws, cr)
+
+
+def _convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
     with ws.catalog.read() as tx:
         cr = get_change_request(tx, cr.ref, cr.id)
         assert cr.upload_id is not None
@@ -264,6 +274,7 @@ def _check_readable(file: Path, spec: DatasetSpec) -> int:
 def _take_in(source: Path, target: Path) -> None:
     """Copy the file to its place, whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    (target.parent / _SENT).touch()
     part = target.with_name(f".{target.name}.part")
     try:
         with source.open("rb") as read, part.open("xb") as write:
@@ -272,11 +283,10 @@ def _take_in(source: Path, target: Path) -> None:
             os.fsync(write.fileno())
         part.rename(target)
     except OSError as error:
-        part.unlink(missing_ok=True)
-        target.parent.rmdir()
-        raise BadFileError(
+        shutil.rmtree(target.parent, ignore_errors=True)
+        raise UnavailableError(
             f"{source.name} could not be copied into the lake: {error.strerror}.",
-            "Check the disk, then try again.",
+            "Check the disk, then send it again; nothing was kept of it.",
         ) from error
 
 

@@ -97,9 +97,11 @@ def _optimize(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> 
 
 def _vacuum(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> ChoreReport:
     uri, hours = ws.layout(spec.ref).main, keep_hours(ws, spec)
-    with ws.sole_writer(spec.ref):
-        files = lake.vacuum(ws.spark(), uri, keep_hours=hours, dry_run=dry_run)
-        if not dry_run:
+    if dry_run:
+        files = lake.vacuum(ws.spark(), uri, keep_hours=hours, dry_run=True)
+    else:
+        with ws.sole_writer(spec.ref):
+            files = lake.vacuum(ws.spark(), uri, keep_hours=hours, dry_run=False)
             _record(ws, actor, spec.ref, Chore.VACUUM, deleted=len(files), keep_hours=hours)
     done = "would delete" if dry_run else "deleted"
     return ChoreReport(
@@ -150,14 +152,15 @@ def _cleanup(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> C
         cr
         for cr in list_change_requests(ws.catalog, spec.ref, (*EXPIRES, CRState.REFUSED))
         if now - cr.updated_at > timedelta(days=spec.policies.change_request_ttl_days)
+        # One that was refused has ended already; all that is left of it are its staged rows.
+        and (cr.state in EXPIRES or Path(ws.layout(cr.ref).staging(cr.id)).exists())
     ]
     imports = _orphaned_imports(ws, spec, now)
     sessions = _older_than(
         Path(ws.layout(spec.ref).base, "live_edit"), now - timedelta(hours=spec.policies.live_edit_ttl_hours)
     )
     if not dry_run:
-        for cr in expired:
-            _expire(ws, actor, cr)
+        expired = [cr for cr in expired if _expire(ws, actor, cr)]
         for folder in [*imports, *sessions]:
             shutil.rmtree(folder, ignore_errors=True)
         if expired or imports or sessions:
@@ -192,15 +195,17 @@ _CHORES: dict[Chore, Callable[[Workspace, Actor, DatasetSpec, bool], ChoreReport
 }
 
 
-def _expire(ws: Workspace, actor: Actor, cr: ChangeRequest) -> None:
+def _expire(ws: Workspace, actor: Actor, cr: ChangeRequest) -> bool:
+    """End it; False if somebody decided on it while we looked."""
     if cr.state in EXPIRES:
         with ws.catalog.write() as tx:
             fresh = get_change_request(tx, cr.ref, cr.id)
             if fresh.state not in EXPIRES:
-                return  # decided on while we looked: leave it be
+                return False
             void_approvals(tx, fresh, actor.name, "expired")
             transition(tx, fresh, CRState.EXPIRED, actor=actor.name, reason="nobody decided on it in time")
     delete_staging(ws, cr)
+    return True
 
 
 def _orphaned_imports(ws: Workspace, spec: DatasetSpec, now: datetime) -> list[Path]:

@@ -14,7 +14,7 @@ from ..catalog.models import ChangeRequest
 from ..crash_points import reach
 from ..lake import log
 from ..lake.tables import reconcile_main
-from ..model.errors import BusyError
+from ..model.errors import BusyError, UnavailableError
 from ..model.ids import DatasetRef
 from ..model.spec import DatasetSpec
 from ..model.states import CRState
@@ -56,12 +56,17 @@ def recover(ws: Workspace, ref: DatasetRef | None = None) -> list[Recovered]:
     Datasets that somebody is writing at this moment are left to them.
     """
     done: list[Recovered] = []
+    trouble: UnavailableError | None = None
     for dataset, _meta in list_datasets(ws.catalog):
         if ref in (None, dataset.ref) and not is_leased(ws.catalog, lease_name(dataset.ref)):
             try:
                 done += _recover_dataset(ws, spec_of(dataset))
             except BusyError:
                 continue  # taken between the look and the lease: its holder is at work
+            except UnavailableError as error:
+                trouble = trouble or error  # told at the end: the other datasets must not wait for this one
+    if trouble:
+        raise trouble
     return done
 
 
@@ -76,6 +81,8 @@ def _recover_dataset(ws: Workspace, spec: DatasetSpec) -> list[Recovered]:
     half_done = list_change_requests(ws.catalog, ref, (CRState.MERGING, CRState.MERGED))
     leftovers = _leftover_staging(ws, ref)
     table_missing = not log.table_exists(ws.layout(ref).main)
+    if table_missing:
+        _refuse_to_forget(ws, ref)
     behind = not table_missing and _meta_is_behind(ws, ref)
     if not (half_done or leftovers or table_missing or behind):
         return []
@@ -123,6 +130,18 @@ def _leftover_staging(ws: Workspace, ref: DatasetRef) -> list[Path]:
 
 _STATES_WITH_STAGING = [s for s in CRState if s.is_open or s in (CRState.MERGING, CRState.MERGED, CRState.REFUSED)]
 """A refused change request keeps its rows, so that its sender can look at them; its TTL ends that."""
+
+
+def _refuse_to_forget(ws: Workspace, ref: DatasetRef) -> None:
+    """A table that had rows and is not there: a disk that is not mounted, perhaps. An empty one would hide that."""
+    with ws.catalog.read() as tx:
+        meta = get_meta(tx, ref)
+    if meta and meta.row_count:
+        raise UnavailableError(
+            f"Main of {ref} is not at {ws.layout(ref).main}, but had {meta.row_count:,} rows "
+            f"at version {meta.delta_version}.",
+            "Mount its disk, or bring the folder back from a backup; nothing was made in its place.",
+        )
 
 
 def _meta_is_behind(ws: Workspace, ref: DatasetRef) -> bool:

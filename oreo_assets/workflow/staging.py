@@ -44,11 +44,12 @@ def stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
 
     Staging again (after a crash, or because main moved) overwrites that table and voids approvals.
     """
-    if cr.state not in STAGEABLE:
-        raise StateError(
-            f"Change request {cr.id} is {cr.state}; it is not to be staged now.",
-            f"See: oreo cr show {cr.ref} {cr.id}",
-        )
+    with ws.alone_with(cr.id):
+        return _stage(ws, cr, rows)
+
+
+def _stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
+    _require_stageable(ws, cr)
     layout = ws.layout(cr.ref)
     with ws.catalog.read() as tx:
         source = get_upload(tx, cr.upload_id).sha256 if cr.upload_id else None
@@ -83,6 +84,21 @@ def stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
     return cr
 
 
+def _require_stageable(ws: Workspace, cr: ChangeRequest) -> None:
+    with ws.catalog.read() as tx:
+        now = get_change_request(tx, cr.ref, cr.id)
+    if now.state not in STAGEABLE:
+        raise StateError(
+            f"Change request {cr.id} is {now.state}; it is not to be staged now.",
+            f"See: oreo cr show {cr.ref} {cr.id}",
+        )
+    if (now.state, now.staging_version) != (cr.state, cr.staging_version):
+        raise StateError(
+            f"Change request {cr.id} was {cr.state} a moment ago; somebody else has staged it meanwhile.",
+            f"See: oreo cr show {cr.ref} {cr.id}",
+        )
+
+
 def delete_staging(ws: Workspace, cr: ChangeRequest) -> None:
     """Remove a change request's table. Gone already is fine: a crash may have come in between."""
     folder = Path(ws.layout(cr.ref).staging(cr.id))
@@ -91,3 +107,4 @@ def delete_staging(ws: Workspace, cr: ChangeRequest) -> None:
     reach("staging.half_deleted")
     if folder.exists():
         shutil.rmtree(folder)
+    ws.forget_lock(cr.id)

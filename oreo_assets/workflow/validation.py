@@ -8,6 +8,7 @@ from importlib.metadata import version as package_version
 from ..catalog import Transaction
 from ..catalog.change_requests import get_change_request, transition
 from ..catalog.models import ChangeRequest, ValidationRun
+from ..crash_points import reach
 from ..lake import log
 from ..lake.diff import content_hash, diff
 from ..lake.overlay import main_as_is, rows_to_be, table_to_be
@@ -55,6 +56,7 @@ def validate(ws: Workspace, cr: ChangeRequest) -> RunDocuments:
     )
     run = RunDocuments(documents.summary(facts, outcomes, verdict), documents.full(facts, outcomes, verdict))
     write_run(ws.layout(cr.ref).validation_run(facts.run_id), run.summary, run.full)
+    reach("validate.stored")
     with ws.catalog.write() as tx:
         tx.add(
             ValidationRun(
@@ -74,6 +76,7 @@ def validate(ws: Workspace, cr: ChangeRequest) -> RunDocuments:
         fresh = get_change_request(tx, cr.ref, cr.id)
         _assert_still_that(fresh, facts)
         _move_on(tx, spec, fresh, facts.run_id, verdict)
+        reach("validate.recording")
     return run
 
 

@@ -74,13 +74,34 @@ class Workspace:
             yield held
 
     @contextmanager
+    def alone_with(self, cr_id: str) -> Iterator[None]:
+        """Wait until no other process of this machine converts or stages the same change request.
+
+        The sender's command and the platform may both set to work on it. Without this, one of them would
+        clear away what the other has just written.
+        """
+        descriptor = self._open_lock(cr_id)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def forget_lock(self, cr_id: str) -> None:
+        """Its change request has ended: nobody will wait for it any more."""
+        (self.settings.state_dir / "locks" / f"{cr_id}.lock").unlink(missing_ok=True)
+
+    def _open_lock(self, name: str) -> int:
+        folder = self.settings.state_dir / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    @contextmanager
     def _file_lock(self, ref: DatasetRef) -> Iterator[None]:
         if not self.settings.is_local:
             yield
             return
-        folder = self.settings.state_dir / "locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / f"{ref.slug}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = self._open_lock(ref.slug)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
