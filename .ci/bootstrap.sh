@@ -50,7 +50,8 @@ uv=$(find_uv)
 echo "setup: Python packages from uv.lock"
 # An existing environment keeps its Python; a new one gets the machine's, never a downloaded one.
 [ -x .venv/bin/python ] || "$uv" venv --quiet --python "$python" .venv
-UV_PROJECT_ENVIRONMENT=.venv UV_PYTHON_DOWNLOADS=never "$uv" sync --frozen --quiet ||
+# Compiled now, or every first import of each package would pay for it (and, in some set-ups, every import).
+UV_PROJECT_ENVIRONMENT=.venv UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 "$uv" sync --frozen --quiet ||
     fail "The packages could not be installed (see above)." \
         "Check that this machine reaches PyPI or a mirror (UV_DEFAULT_INDEX), then run make setup again."
 echo "setup: Java, Delta jars, class archive"

@@ -33,11 +33,15 @@ def optimize(spark: SparkSession, spec: DatasetSpec, uri: str) -> Optimized:
     return Optimized(int(metrics["numFilesAdded"]), int(metrics["numFilesRemoved"]), log.current_version(uri))
 
 
-def vacuum(spark: SparkSession, uri: str, *, keep_hours: int, dry_run: bool) -> list[str]:
-    """Delete files that no version within `keep_hours` needs; a dry run only names them."""
-    would_go = spark.sql(f"VACUUM {delta_table(uri)} RETAIN {int(keep_hours)} HOURS DRY RUN").collect()
+def vacuum(spark: SparkSession, uri: str, *, dry_run: bool) -> list[str]:
+    """Delete files that no version within the table's own retention needs; a dry run only names them.
+
+    The retention is the property `delta.deletedFileRetentionDuration`, which follows the dataset's policy.
+    There is no other: Delta ignores RETAIN … HOURS, and it forgets which older files belong to a version.
+    """
+    would_go = spark.sql(f"VACUUM {delta_table(uri)} DRY RUN").collect()
     if not dry_run:
-        spark.sql(f"VACUUM {delta_table(uri)} RETAIN {int(keep_hours)} HOURS").collect()
+        spark.sql(f"VACUUM {delta_table(uri)}").collect()
     # Delta also lists folders that it looked into; those of partitions may have a dot in their value.
     names = {row[0]: row[0].rsplit("/", 1)[-1] for row in would_go}
     return [path for path, name in names.items() if "." in name and "=" not in name]

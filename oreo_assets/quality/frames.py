@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..model.spec import ROW_ID, DatasetSpec
@@ -15,22 +13,13 @@ if TYPE_CHECKING:
 FAILING_ROWS_KEPT = 1000
 
 
-@contextmanager
-def kept(frame: DataFrame) -> Iterator[DataFrame]:
-    """The frame, cached for the block. One that its owner has cached already is left as it is.
+def computed_once(frame: DataFrame) -> DataFrame:
+    """The rows of the frame, computed now and kept for as long as the frame is.
 
-    A suite reads its rows several times, and they are the result of a join; without this each read
-    repeats it.
+    A suite reads its rows many times. Caching the plan would not do: over Connect each read sends it anew, and
+    a plan over versions of Delta tables costs more to resolve than its few rows cost to read.
     """
-    level = frame.storageLevel
-    if level.useMemory or level.useDisk:
-        yield frame
-        return
-    frame.persist()
-    try:
-        yield frame
-    finally:
-        frame.unpersist()
+    return frame.localCheckpoint()
 
 
 def key_columns(spec: DatasetSpec, frame: DataFrame) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..model.spec import ROW_ID, DatasetSpec, Expectation
-from .frames import FAILING_ROWS_KEPT, failing_row, kept, key_columns
+from .frames import FAILING_ROWS_KEPT, failing_row, key_columns
 from .ge import QUERY_TYPE, Answer, ask
 from .outcomes import CheckOutcome, CheckStatus, FailingRow, Scope, json_safe
 from .relative import Finding, against_main, on_empty_main
@@ -40,10 +40,8 @@ def validate(
     single = [b for b in bound if b not in whole]
     outcomes: dict[str, CheckOutcome] = {}
     if single:
-        with kept(rows) as frame:
-            outcomes |= _outcomes(_run(spec, frame, Scope.ROWS, keep, single))
+        outcomes |= _outcomes(_run(spec, rows, Scope.ROWS, keep, single))
     if whole and table is not None:
-        # Not cached: its owner knows how large it is, and scans of the few columns needed are cheap.
         found = _run(spec, table, Scope.TABLE, keep, whole)
         outcomes |= _outcomes(found)
         if before is not None:

@@ -96,19 +96,29 @@ def _optimize(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> 
 
 
 def _vacuum(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> ChoreReport:
-    uri, hours = ws.layout(spec.ref).main, keep_hours(ws, spec)
+    uri, hours, days = ws.layout(spec.ref).main, keep_hours(ws, spec), spec.policies.time_travel_days
+    if hours > days * 24:
+        # Delta can keep the files of the last so many days, but not those of one older version.
+        return ChoreReport(
+            spec.ref,
+            Chore.VACUUM,
+            dry_run,
+            f"left alone: a tag or an open change request needs a version of {hours // 24:,} days ago, "
+            f"and the time travel is {days:,} days",
+            {"files": [], "keep_hours": hours},
+        )
     if dry_run:
-        files = lake.vacuum(ws.spark(), uri, keep_hours=hours, dry_run=True)
+        files = lake.vacuum(ws.spark(), uri, dry_run=True)
     else:
         with ws.sole_writer(spec.ref):
-            files = lake.vacuum(ws.spark(), uri, keep_hours=hours, dry_run=False)
+            files = lake.vacuum(ws.spark(), uri, dry_run=False)
             _record(ws, actor, spec.ref, Chore.VACUUM, deleted=len(files), keep_hours=hours)
     done = "would delete" if dry_run else "deleted"
     return ChoreReport(
         spec.ref,
         Chore.VACUUM,
         dry_run,
-        f"{done} {len(files):,} files that no version of the last {hours // 24:,} days needs",
+        f"{done} {len(files):,} files that no version of the last {days:,} days needs",
         {"files": files, "keep_hours": hours},
     )
 

@@ -19,7 +19,7 @@ from ..model.states import CRState, Mode, Severity
 from ..quality import documents
 from ..quality.constraints import check_constraints
 from ..quality.documents import RunDocuments, RunFacts
-from ..quality.frames import kept
+from ..quality.frames import computed_once
 from ..quality.outcomes import CheckOutcome, CheckStatus, FailingRow, Scope, Verdict
 from ..quality.run import validate as run_suite
 from ..quality.store import read_run, write_run
@@ -115,13 +115,15 @@ def _move_on(tx: Transaction, spec: DatasetSpec, cr: ChangeRequest, run_id: str,
 
 def _outcomes(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest) -> tuple[CheckOutcome, ...]:
     change = ws.change_set(cr)
-    rows = rows_to_be(ws.spark(), change)
+    rows = computed_once(rows_to_be(ws.spark(), change))
     table = table_to_be(ws.spark(), change)
     relative = any(e.relative for e in spec.expectations)
     before = main_as_is(ws.spark(), change) if relative else None
-    with kept(rows) as cached:
-        judged = (*run_suite(spec, cached, table=table, before=before), *check_constraints(spec, cached))
-    return (*judged, _appended_rows_are_new(ws, cr))
+    return (
+        *run_suite(spec, rows, table=table, before=before),
+        *check_constraints(spec, rows),
+        _appended_rows_are_new(ws, cr),
+    )
 
 
 def _appended_rows_are_new(ws: Workspace, cr: ChangeRequest) -> CheckOutcome:

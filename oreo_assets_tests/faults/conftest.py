@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,9 +59,11 @@ class Lake:
         fault: Fault = Fault.PYTHON,
         engine: Settings | None = None,
         jvm: int | None = None,
+        lock_patience: int = 30,
     ) -> Child:
         """A process that takes the steps, and meets the fault at the point."""
-        job = Job(self.house.ref, steps, self.file(rows) if rows is not None else None, cr_id=cr_id)
+        file = self.file(rows) if rows is not None else None
+        job = Job(self.house.ref, steps, file, cr_id=cr_id, lock_patience=lock_patience)
         return Child(engine or self.house.ws.settings, job, at, fault, jvm)
 
     def approved(self, rows: list[Row]) -> str:
@@ -95,9 +97,7 @@ def mortal_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings
 
 
 @pytest.fixture
-def mortal(lake: Lake, mortal_engine: Settings) -> Iterator[tuple[Settings, int]]:
+def mortal(lake: Lake, mortal_engine: Settings) -> tuple[Settings, int]:
     """The lake as seen by the engine that may be killed, and that engine's process."""
-    from dataclasses import replace
-
     seen = replace(lake.house.ws.settings, home=mortal_engine.home)
-    yield seen, local_engine.ensure(seen).pid
+    return seen, local_engine.ensure(seen).pid

@@ -133,7 +133,9 @@ def test_a_process_killed_while_spark_merges_for_it(lake: Lake):
     back = come_back(lake.house)
     lake.oracle.lands(cr_id, rows)
     assert_invariants(lake.house, lake.oracle, spark=True)
-    when = "before the kill" if landed else "after it, fence refused" if back.finished else "never: the fence came first"
+    when = (
+        "before the kill" if landed else "after it, fence refused" if back.finished else "never: the fence came first"
+    )
     note(
         "merge: data written, log not",
         "python",

@@ -46,9 +46,7 @@ def test_an_engine_killed_between_its_jobs(lake: Lake, mortal: tuple[Settings, i
 def test_an_engine_killed_before_the_merge(lake: Lake, mortal: tuple[Settings, int], point: str, fault: Fault):
     rows = lake.new_rows()
     settings, jvm = mortal
-    child = lake.start(
-        "send", "check", "approve", "merge", rows=rows, at=point, fault=fault, engine=settings, jvm=jvm
-    )
+    child = lake.start("send", "check", "approve", "merge", rows=rows, at=point, fault=fault, engine=settings, jvm=jvm)
     answer = child.wait()
     (newest,) = _newest(lake)
     _note_and_check(lake, point, fault, newest, rows, child.was_killed, answer.error)

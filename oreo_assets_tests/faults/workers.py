@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from oreo_assets.catalog import store
 from oreo_assets.catalog.change_requests import get_change_request
 from oreo_assets.catalog.users import Actor
-from oreo_assets.model.errors import OreoError
+from oreo_assets.model.errors import BusyError, OreoError
 from oreo_assets.model.ids import DatasetRef
 from oreo_assets.model.states import Mode, Role
 from oreo_assets.settings import Settings
 from oreo_assets.workflow import intake, maintenance, recovery, review
 from oreo_assets.workflow.merge import merge_change_request
+from oreo_assets.workflow.pipeline import run_pipeline
 from oreo_assets.workflow.staging import rows_to_stage, stage
 from oreo_assets.workflow.validation import validate
 from oreo_assets.workflow.workspace import Workspace
@@ -34,6 +37,8 @@ class Job:
     file: Path | None = None
     mode: Mode = Mode.UPSERT
     cr_id: str | None = None
+    lock_patience: int = 30
+    """How many seconds it waits for a catalog that somebody else has locked."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,10 @@ class Answer:
 def perform(environ: dict[str, str], job: Job, pipe: Connection) -> None:
     """The body of a worker process. It tells its change request's id as soon as it has one."""
     enter(environ)
-    ws = Workspace.open(Settings.from_env())
+    store._LOCK_WAIT_SECONDS = job.lock_patience
     cr_id = job.cr_id
     try:
+        ws = Workspace.open(Settings.from_env())
         for step in job.steps:
             cr_id = STEPS[step](ws, job, cr_id)
             pipe.send(Answer(cr_id))
@@ -102,9 +108,29 @@ def _recover(ws: Workspace, job: Job, cr_id: str | None) -> str | None:
     return cr_id
 
 
+def _merge_all(ws: Workspace, job: Job, cr_ids: str | None) -> str | None:
+    """Several change requests, patiently: whoever finds the dataset busy comes again."""
+    assert cr_ids is not None
+    for cr_id in cr_ids.split(","):
+        _patiently(lambda cr_id=cr_id: run_pipeline(ws, job.ref, cr_id, patience=120))
+    return cr_ids.split(",")[-1]
+
+
+def _patiently(work: Callable[[], Any], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            work()
+            return
+        except BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
 def _chore(chore: maintenance.Chore) -> Callable[[Workspace, Job, str | None], str | None]:
     def do(ws: Workspace, job: Job, cr_id: str | None) -> str | None:
-        maintenance.maintain(ws, ANN, chore, job.ref)
+        _patiently(lambda: maintenance.maintain(ws, ANN, chore, job.ref))
         return cr_id
 
     return do
@@ -116,7 +142,9 @@ STEPS: dict[str, Callable[[Workspace, Job, str | None], str | None]] = {
     "approve": _approve,
     "merge": _merge,
     "recover": _recover,
-    **{str(chore): _chore(chore) for chore in maintenance.Chore},
+    "merge_all": _merge_all,
+    "drive": _merge_all,
+    **{f"{chore}!": _chore(chore) for chore in maintenance.Chore},
 }
 
 
