@@ -10,6 +10,7 @@ from pathlib import Path
 
 import dagster as dg
 from dagster._core.execution.plan.objects import StepFailureData
+from dagster._core.instance.ref import InstanceRef
 
 from ..catalog.change_requests import get_change_request
 from ..model.errors import DefectError, StateError
@@ -20,8 +21,12 @@ from ..workflow.workspace import Workspace
 from .build import build_definitions
 from .datasets import job_name, partitions_name
 from .failures import from_dagster
+from .interrupts import noticing_ctrl_c
 from .sensors import CHANGE_REQUEST_TAG
 
+_NO_CAPTURE = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
+_LEAVE_OUTPUT_ALONE = {"compute_logs": _NO_CAPTURE}
+"""Dagster would send what this process prints through files, a spinner too, by two more processes a step."""
 INSTANCE_FILE = Path(__file__).parent / "dagster.yaml"
 
 
@@ -34,7 +39,7 @@ def run_step(ws: Workspace, ref: DatasetRef, cr_id: str, step: Step) -> None:
         state = get_change_request(tx, ref, cr_id).state
     if NEXT_STEP.get(state) is not step:
         raise StateError(f"Change request {cr_id} is {state}; it does not wait to be {step}d.")
-    with _environment(ws.settings), _instance(ws.settings) as instance:
+    with noticing_ctrl_c() as stop_if_asked, _environment(ws.settings), _instance(ws.settings) as instance:
         repository = build_definitions(ws.settings).get_repository_def()
         instance.add_dynamic_partitions(partitions_name(ref), [cr_id])
         result = repository.get_job(job_name(ref, step)).execute_in_process(
@@ -44,6 +49,7 @@ def run_step(ws: Workspace, ref: DatasetRef, cr_id: str, step: Step) -> None:
             tags={CHANGE_REQUEST_TAG: cr_id, "oreo/step": str(step)},
             raise_on_error=False,
         )
+        stop_if_asked()
         if not result.success:
             _raise_unless_recorded(ws, ref, cr_id, result)
 
@@ -59,7 +65,8 @@ def prepare_instance(settings: Settings) -> Path:
 
 @contextmanager
 def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.from_config(str(prepare_instance(settings))) as instance:
+    ref = InstanceRef.from_dir(str(prepare_instance(settings)), overrides=_LEAVE_OUTPUT_ALONE)
+    with dg.DagsterInstance.from_ref(ref) as instance:
         yield instance
 
 

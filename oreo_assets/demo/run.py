@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..catalog.users import add_user
 from ..cli.running import INTERRUPTED
+from ..defs.interrupts import noticing_ctrl_c
 from ..model.errors import UsageError
 from ..model.spec_file import load_spec_file
 from ..model.states import Role
@@ -18,7 +19,6 @@ from ..settings import Settings
 from ..workflow.datasets import create_project
 from ..workflow.workspace import Workspace
 from .data import write_files
-from .interrupts import noticing_ctrl_c
 from .narrator import DemoFace, Narrator
 from .story import Story, tell
 from .warm_up import be_quiet, warm_up

@@ -19,11 +19,6 @@ _LIBRARIES = (
     ("Great Expectations", "great_expectations"),
     ("Great Expectations", "great_expectations.execution_engine.sparkdf_execution_engine"),
 )
-_NO_CAPTURE = """
-compute_logs:
-  module: dagster._core.storage.noop_compute_log_manager
-  class: NoOpComputeLogManager
-"""
 _NOISY = ("py4j", "grpc", "dagster", "great_expectations", "pyspark", "alembic", "oreo_assets")
 
 
@@ -42,22 +37,11 @@ def warm_up(settings: Settings, tell: Callable[[str], None]) -> None:
     for name, module in _LIBRARIES:
         tell(f"importing {name} while Spark starts")
         importlib.import_module(module)
-    _leave_output_alone(settings)
     tell("waiting for Spark")
     engine.join()
     from ..lake.engine import open_session
 
     open_session(settings)
-
-
-def _leave_output_alone(settings: Settings) -> None:
-    """Dagster would send everything a run prints through files, the spinner too, by two more processes each."""
-    from ..defs.embedded import prepare_instance
-
-    file = prepare_instance(settings) / "dagster.yaml"
-    text = file.read_text()
-    if "compute_logs:" not in text:
-        file.write_text(text + _NO_CAPTURE)
 
 
 def _start_engine(settings: Settings) -> None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import UnavailableError, UsageError
+from ..model.errors import NotFoundError, UnavailableError, UsageError
 from ..model.filters import Filter, Op, Order
 from .sql import quote_identifier, quote_literal
 
@@ -60,6 +60,14 @@ def reading(*tables: TableAt) -> Iterator[DuckDBPyConnection]:
     except duckdb.OutOfMemoryException as error:
         raise UnavailableError(
             f"The query needs more than {_MEMORY} of memory.", "Select fewer columns or add a filter."
+        ) from error
+    except duckdb.IOException as error:
+        if "No such file" not in str(error):
+            raise
+        asked = " or ".join(f"version {t.version} of {t.uri}" if t.version is not None else t.uri for t in tables)
+        raise NotFoundError(
+            f"A file of {asked} is not there any more (vacuumed away, or lost).",
+            "Read a newer version: oreo history P/D",
         ) from error
     finally:
         connection.close()

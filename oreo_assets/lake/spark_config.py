@@ -18,6 +18,8 @@ def session_config() -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         # A value that does not fit is an error, never a silent null.
         "spark.sql.ansi.enabled": "true",
+        # An old version may still be what a change request stands on; vacuum keeps it then, so it can be read.
+        "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     }
 
 

@@ -6,18 +6,19 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from oreo_assets.catalog import store
+from oreo_assets.catalog import leases, store
 from oreo_assets.catalog.change_requests import get_change_request
 from oreo_assets.catalog.users import Actor
 from oreo_assets.model.errors import BusyError, OreoError
 from oreo_assets.model.ids import DatasetRef
 from oreo_assets.model.states import Mode, Role
 from oreo_assets.settings import Settings
-from oreo_assets.workflow import intake, maintenance, recovery, review
+from oreo_assets.workflow import intake, maintenance, recovery, review, workspace
 from oreo_assets.workflow.merge import merge_change_request
 from oreo_assets.workflow.pipeline import run_pipeline
 from oreo_assets.workflow.staging import rows_to_stage, stage
@@ -39,6 +40,7 @@ class Job:
     cr_id: str | None = None
     lock_patience: int = 30
     """How many seconds it waits for a catalog that somebody else has locked."""
+    lease_seconds: float = leases.LEASE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ def perform(environ: dict[str, str], job: Job, pipe: Connection) -> None:
     """The body of a worker process. It tells its change request's id as soon as it has one."""
     enter(environ)
     store._LOCK_WAIT_SECONDS = job.lock_patience
+    workspace.lease = partial(leases.lease, seconds=job.lease_seconds)
     cr_id = job.cr_id
     try:
         ws = Workspace.open(Settings.from_env())

@@ -1,9 +1,10 @@
-"""Ctrl-C that is not lost: Dagster takes it for itself while it runs a step, and the demo would go on."""
+"""Ctrl-C that is not lost: Dagster takes it for itself while it runs a step, and the caller would go on."""
 
 from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -12,8 +13,12 @@ from contextlib import contextmanager
 def noticing_ctrl_c() -> Iterator[Callable[[], None]]:
     """A function that raises KeyboardInterrupt if Ctrl-C was pressed since it was last asked.
 
-    Python writes the number of every signal to this pipe, whoever handles it.
+    Python writes the number of every signal to this pipe, whoever handles it. Signals reach the main thread
+    only, so elsewhere there is nothing to notice.
     """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
     reader, writer = os.pipe()
     for end in (reader, writer):
         os.set_blocking(end, False)
