@@ -1,12 +1,19 @@
 """Maintenance as jobs with schedules, on by default; a dataset's policies can opt it out."""
 
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+
 import dagster as dg
 
+from ..catalog.change_requests import list_change_requests
 from ..catalog.datasets import list_datasets, spec_of
 from ..catalog.users import SYSTEM
 from ..model.errors import BusyError, OreoError
 from ..model.spec import DatasetSpec
+from ..model.states import CRState
 from ..workflow.maintenance import Chore, ChoreReport, maintain
+from ..workflow.workspace import Workspace
+from .datasets import partitions_name
 from .resources import OreoResource
 
 _CRON = {
@@ -42,6 +49,21 @@ def wants(spec: DatasetSpec, chore: Chore) -> bool:
     return True
 
 
+def old_partitions(keys: Iterable[str], ended: Mapping[str, datetime], spec: DatasetSpec, now: datetime) -> list[str]:
+    """Partitions of change requests that ended long ago; what they did stays in the history and the audit trail."""
+    age = timedelta(days=spec.policies.change_request_ttl_days)
+    return [key for key in keys if key in ended and now - ended[key] > age]
+
+
+def _prune_partitions(context: dg.OpExecutionContext, ws: Workspace, spec: DatasetSpec) -> None:
+    name = partitions_name(spec.ref)
+    states = [s for s in CRState if s.is_final]
+    ended = {cr.id: cr.updated_at for cr in list_change_requests(ws.catalog, spec.ref, states, limit=100_000)}
+    keys = context.instance.get_dynamic_partitions(name)
+    for key in old_partitions(keys, ended, spec, datetime.now(UTC)):
+        context.instance.delete_dynamic_partition(name, key)
+
+
 def _job(chore: Chore) -> dg.JobDefinition:
     @dg.op(name=f"{chore}_datasets", description=_CRON[chore][1])
     def work(context: dg.OpExecutionContext, oreo: OreoResource) -> None:
@@ -53,6 +75,8 @@ def _job(chore: Chore) -> dg.JobDefinition:
                 continue
             try:
                 reports += maintain(ws, SYSTEM, chore, spec.ref)
+                if chore is Chore.CLEANUP:
+                    _prune_partitions(context, ws, spec)
                 context.log.info(f"{spec.ref}: {reports[-1].summary}")
             except BusyError as error:
                 context.log.info(f"{spec.ref}: left for the next time. {error.message}")
