@@ -2,9 +2,12 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 SCALE ?= small
+MINUTES ?= 10
+COUNT ?= 1000
+SEED ?= 1
 BIN := .venv/bin
 
-.PHONY: help setup demo up test check bench clean
+.PHONY: help setup demo up test check bench soak faults clean
 
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +33,12 @@ check: setup ## Lint, format, types and the direction of imports
 
 bench: setup ## Side-by-side table against the peers (SCALE=small takes under 10 minutes)
 	@$(BIN)/python -m benchmarks --scale $(SCALE)
+
+soak: setup ## Processes and engines killed at random for MINUTES=10 (COUNT=1000 SEED=1); then lost and doubled must be 0
+	@$(BIN)/python -m oreo_assets_tests.faults.soak --minutes $(MINUTES) --count $(COUNT) --seed $(SEED)
+
+faults: setup ## Every crash point with every fault (make test takes a part of them); some 20 minutes
+	@OREO_FAULTS=all $(BIN)/pytest -q oreo_assets_tests/faults
 
 clean: ## Remove what set-up and tests made in this folder
 	@rm -rf .venv .venv-uv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,7 +12,7 @@ PACKAGE = Path(oreo_assets.__file__).parent
 
 LAYERS = [
     {"definitions", "defs", "api", "cli", "demo"},
-    {"workflow"},
+    {"workflow", "platform_info"},
     {"lake", "quality", "convert"},
     {"catalog", "settings", "crash_points"},
     {"model"},

@@ -67,14 +67,23 @@ def list_change_requests(
     ref: DatasetRef | None = None,
     states: Iterable[CRState] | None = None,
     *,
+    projects: Iterable[str] | None = None,
+    after: str | None = None,
     limit: int | None = None,
 ) -> list[ChangeRequest]:
-    """The newest first; all of them unless told otherwise, as recovery and vacuum must not miss one."""
+    """The newest first; all of them unless told otherwise, as recovery and vacuum must not miss one.
+
+    `after` is the last one of the page before.
+    """
     query = select(ChangeRequest).order_by(ChangeRequest.id.desc()).limit(limit)
     if ref:
         query = query.where(ChangeRequest.project == ref.project, ChangeRequest.dataset == ref.dataset)
     if states is not None:
         query = query.where(ChangeRequest.state.in_(list(states)))
+    if projects is not None:
+        query = query.where(ChangeRequest.project.in_(list(projects)))
+    if after is not None:
+        query = query.where(ChangeRequest.id < after)
     with catalog.read() as tx:
         return list(tx.scalars(query))
 

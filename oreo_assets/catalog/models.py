@@ -313,6 +313,20 @@ class AuditEvent(Base):
     hash: Mapped[str] = mapped_column(String(64))
 
 
+class IdempotencyKey(Base):
+    """A request that was sent with a key of its sender's, and (once there is one) what it was answered."""
+
+    __tablename__ = "idempotency_keys"
+    __table_args__ = (Index("ix_idempotency_keys_created_at", "created_at"),)
+
+    user: Mapped[str] = mapped_column(String(64), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    status: Mapped[int | None]
+    answer: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
 class Lease(Base):
     """Who may write a dataset's main now. `fence` grows with each holder and never shrinks."""
 

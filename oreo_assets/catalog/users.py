@@ -6,6 +6,7 @@ import hashlib
 import re
 import secrets
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import func, select
 
@@ -49,6 +50,9 @@ class NewUser:
     role: Role
     project: str | None
     token: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "role": self.role, "project": self.project, "token": self.token or None}
 
 
 SYSTEM = Actor("system", {EVERYWHERE: Role.ADMIN})
@@ -111,6 +115,10 @@ def list_users(catalog: Catalog, actor: Actor) -> list[tuple[User, dict[str, Rol
         actor.require(Role.ADMIN, EVERYWHERE)
     with catalog.read() as tx:
         return [(user, _grants(tx, user.name)) for user in tx.scalars(select(User).order_by(User.name))]
+
+
+def user_json(user: User, grants: dict[str, Role]) -> dict[str, Any]:
+    return {"name": user.name, "roles": grants, "created_at": user.created_at, "revoked_at": user.revoked_at}
 
 
 def sign_in(catalog: Catalog, token: str | None) -> Actor:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..model.errors import RefusedError
-from ..model.states import Role
 from .arguments import MaybeDataset
 from .command import command, noun
 from .face import Answer, Face, dataset_of
@@ -35,14 +33,10 @@ def log(
     before: Annotated[int | None, typer.Option("--before", metavar="SEQ", help="Only older ones.")] = None,
 ) -> Answer:
     """Read the audit trail, the newest event first. All of it takes a role in every project."""
-    from ..catalog import audit
-    from ..catalog.users import EVERYWHERE
+    from ..workflow.trail import event_json, read_trail
 
     ref = dataset_of(dataset) if dataset is not None else None
-    if ref:
-        face.ws.spec(ref)
-    face.actor.require(Role.VIEWER, ref.project if ref else EVERYWHERE)
-    events = audit.events(face.ws.catalog, ref, limit=limit, before=before)
+    events = read_trail(face.ws, face.actor, ref, limit=limit, before=before)
 
     def render(console: Console) -> None:
         from rich.markup import escape
@@ -67,7 +61,7 @@ def log(
         if len(events) == limit:
             say(console, f"Older ones: --before {events[-1].seq}", "dim")
 
-    return Answer([_event_json(event) for event in events], render)
+    return Answer([event_json(event) for event in events], render)
 
 
 @command(
@@ -83,26 +77,15 @@ def verify(face: Face, dataset: MaybeDataset = None) -> Answer:
 
     Events of all datasets are links of one chain, so all of it is walked. A broken chain ends with exit 3.
     """
-    from ..catalog import audit
+    from ..workflow.trail import verify_trail
 
     if dataset is not None:
         face.ws.spec(dataset_of(dataset))
     face.require_signed_in()
-    report = audit.verify(face.ws.catalog)
-    error = None
-    if not report.intact:
-        error = RefusedError(
-            f"The audit trail is broken at event {report.broken_at}: {report.problem}.",
-            "Compare the catalog with a backup; everything before that event still holds.",
-        )
+    report, error = verify_trail(face.ws)
 
     def render(console: Console) -> None:
         if report.intact:
             console.print(f"[green]Intact:[/] {report.events:,} events. Head: {report.head}")
 
     return Answer(asdict(report), render, error)
-
-
-def _event_json(event: Any) -> dict[str, Any]:
-    names = ("seq", "at", "actor", "action", "project", "dataset", "subject", "details", "hash", "prev_hash")
-    return {name: getattr(event, name) for name in names}

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..model.errors import UsageError
 from .arguments import ChangeRequestId, Dataset, MaybeDataset
 from .command import command
 from .cr_noun import app, card
@@ -89,8 +88,7 @@ def checks(
         show_checks(console, run.outcomes, rows=rows)
         show_verdict(console, run.verdict)
 
-    told = {name: value for name, value in run.full.items() if name != "run_id"}
-    return Answer({"validation_run_id": run.full["run_id"], **told}, render)
+    return Answer(run.as_json(), render)
 
 
 @command(
@@ -118,13 +116,10 @@ def diff(
     after: Annotated[str, typer.Option("--after", metavar="ROW_ID", help="Begin after this row.")] = "",
 ) -> Answer:
     """Show what a change request changes, cell by cell."""
-    from ..lake.diff import KINDS
-    from ..workflow.review import review_diff
+    from ..workflow.review import kinds_of, review_diff
 
     ref, cr_id = change_request_of(dataset, change_request)
-    kinds = [word.strip() for text in kind or () for word in text.split(",")] or list(KINDS[:3])
-    if unknown := [word for word in kinds if word not in KINDS]:
-        raise UsageError(f"{unknown[0]!r} is not a kind of change.", f"Use {', '.join(KINDS)}.")
+    kinds = kinds_of(kind or ())
     with without_pandas():
         page = review_diff(face.ws, face.actor, ref, cr_id, kinds=kinds, limit=limit, after=after)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -63,7 +63,7 @@ def apply(
             for change in applied.changes:
                 console.print(f"  {change}", markup=False)
 
-    return Answer({"datasets": [_applied_json(applied) for applied in done]}, render, error)
+    return Answer({"datasets": [applied.as_json() for applied in done]}, render, error)
 
 
 @command(
@@ -153,20 +153,7 @@ def _expand(paths: list[Path]) -> list[Path]:
 
 
 def _reload(face: Face) -> None:
-    """A running platform learns of a new dataset at once instead of at its next restart."""
-    from .platform_info import platform_running, reload_definitions
+    from ..platform_info import tell_of_new_datasets
 
-    info = platform_running(face.settings)
-    problem = reload_definitions(info) if info else None
-    if problem:
+    if problem := tell_of_new_datasets(face.settings):
         face.note(f"The running platform could not be told ({problem}). Reload its definitions in Dagster.")
-
-
-def _applied_json(applied: Applied) -> dict[str, Any]:
-    return {
-        "project": applied.ref.project,
-        "dataset": applied.ref.dataset,
-        "created": applied.created,
-        "changed": bool(applied.changes),
-        "changes": list(applied.changes),
-    }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import OreoError, UnavailableError, UsageError
+from ..model.errors import OreoError
 from ..model.ids import DatasetRef, check_id
 from ..settings import Settings
 
@@ -63,22 +63,9 @@ class Face:
 
     @cached_property
     def ws(self) -> Workspace:
-        from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-
         from ..workflow.workspace import Workspace
 
-        try:
-            return Workspace.open(self.settings)
-        except (ArgumentError, NoSuchModuleError) as error:
-            raise UsageError(
-                "OREO_CATALOG_URL is not the address of a catalog.",
-                "Write it like postgresql://user@host/name, or leave it out for SQLite beside the root.",
-            ) from error
-        except OSError as error:
-            raise UnavailableError(
-                f"The catalog beside {self.settings.root} cannot be opened: {error.strerror or error}.",
-                "Choose a root that you may write: set DELTA_DATA_ROOT or give --root.",
-            ) from error
+        return Workspace.open(self.settings)
 
     @cached_property
     def actor(self) -> Actor:

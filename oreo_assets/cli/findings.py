@@ -156,7 +156,7 @@ def _catalog(settings: Settings) -> Finding:
 
 
 def _platform(settings: Settings) -> Finding:
-    from .platform_info import platform_running
+    from ..platform_info import platform_running
 
     info = platform_running(settings)
     if info is None:

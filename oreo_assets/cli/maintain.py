@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..model.errors import OreoError
 from .arguments import MaybeDataset
 from .command import command, noun
 from .face import Answer, Face, dataset_of
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from ..workflow.maintenance import ChoreReport
 
 app = noun("maintain", "Keep datasets in shape. The platform does this on a schedule; here it is by hand.")
 
@@ -30,34 +27,31 @@ _CHORES = {
 
 
 def _maintain(face: Face, chores: list[str], dataset: str | None, dry_run: bool) -> Answer:
-    from ..workflow.maintenance import Chore, maintain
+    from ..workflow.maintenance import Chore, maintain_all
 
     ref = dataset_of(dataset) if dataset is not None else None
-    reports: list[ChoreReport] = []
-    error: OreoError | None = None
     with face.working("Maintaining…") as tell:
-        for chore in chores:
-            tell(f"{chore} {ref or 'all datasets'}…")
-            try:
-                reports += maintain(face.ws, face.actor, Chore(chore), ref, dry_run=dry_run)
-            except OreoError as problem:
-                if not reports:
-                    raise
-                error = problem
-                break
+        done = maintain_all(
+            face.ws,
+            face.actor,
+            [Chore(chore) for chore in chores],
+            ref,
+            dry_run=dry_run,
+            tell=lambda chore: tell(f"{chore} {ref or 'all datasets'}…"),
+        )
 
     def render(console: Console) -> None:
         from .render import table
 
-        if not reports:
+        if not done.reports:
             console.print("There is no dataset that you may maintain (it takes the role admin).")
             return
         made = table("dataset", "chore", "what")
-        for report in reports:
+        for report in done.reports:
             made.add_row(str(report.ref), report.chore, report.summary)
         console.print(made)
 
-    return Answer({"dry_run": dry_run, "reports": [report.as_json() for report in reports]}, render, error)
+    return Answer(done.as_json(), render, done.error)
 
 
 def _register(name: str, summary: str) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date, datetime, time
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from ..model.plain import json_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,34 +17,10 @@ _WIDE = 1000
 
 
 def print_json(document: Any) -> None:
-    """The one document. A lone surrogate (a file name in another encoding) becomes its JSON escape."""
-    indent = 2 if sys.stdout.isatty() else None
-    text = json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=indent)
+    """The one document."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stdout.buffer.write(json_bytes(document, indent=2 if sys.stdout.isatty() else None) + b"\n")
     sys.stdout.buffer.flush()
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON has it. A decimal is a number where a float says exactly the same, else text."""
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, Decimal):
-        near = float(value)
-        return near if math.isfinite(near) and Decimal(repr(near)) == value else str(value)
-    if isinstance(value, (date, datetime, time)):
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value).hex()
-    return str(value)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -50,7 +50,7 @@ def create(face: Face, project: Annotated[str, typer.Argument(metavar="P", help=
 )
 def list_(face: Face) -> Answer:
     """List the projects in which you have a role."""
-    from ..workflow.datasets import projects
+    from ..workflow.datasets import project_json, projects
 
     found = projects(face.ws, face.actor)
 
@@ -65,4 +65,4 @@ def list_(face: Face) -> Answer:
             made.add_row(project.id, project.created_by, moment(project.created_at))
         console.print(made)
 
-    return Answer([{"project": p.id, "created_by": p.created_by, "created_at": p.created_at} for p in found], render)
+    return Answer([project_json(project) for project in found], render)

@@ -82,7 +82,7 @@ def query(
         rows = "1 row" if len(page.rows) == 1 else f"{count(len(page.rows))} rows"
         say(console, f"{rows} of version {page.version}.{more}", "dim")
 
-    return Answer({"rows": page.rows, "version": page.version, "next": page.next}, render)
+    return Answer(page.as_json(), render)
 
 
 def _names(given: list[str] | None) -> list[str]:

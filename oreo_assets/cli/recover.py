@@ -38,8 +38,8 @@ def recover(
     Then, if no platform is running, bring waiting change requests on: stage and check those that were sent,
     merge those that were approved. Safe at any time; a second run finds nothing to do.
     """
+    from ..platform_info import platform_running
     from ..workflow.recovery import recover as put_right
-    from .platform_info import platform_running
 
     face.require_signed_in()  # enough: nothing is done here that the platform would not do by itself
     ref = dataset_of(dataset) if dataset is not None else None
@@ -59,7 +59,7 @@ def recover(
             console.print("Nothing to do.")
 
     document = {
-        "recovered": [{"dataset": str(r.ref), "subject": r.subject, "action": r.action} for r in done],
+        "recovered": [item.as_json() for item in done],
         "driven": [item.as_json() for item in driven],
     }
     return Answer(document, render, next((item.error for item in driven if item.error), None))

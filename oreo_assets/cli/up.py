@@ -17,8 +17,8 @@ from rich.console import Console
 from ..defs import nursery
 from ..lake import local_engine
 from ..model.errors import UnavailableError
+from ..platform_info import clear_platform_info, platform_running, write_platform_info
 from ..settings import Settings
-from .platform_info import clear_platform_info, platform_running, write_platform_info
 from .supervise import Service, Supervisor
 
 _LOCATION = "oreo_assets.definitions"

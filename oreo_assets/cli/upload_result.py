@@ -84,7 +84,7 @@ def _show(console: Console, document: dict[str, Any], name: str) -> None:
 
 
 def _show_next(face: Face, console: Console, ref: DatasetRef, cr_id: str) -> None:
-    from .platform_info import platform_running
+    from ..platform_info import platform_running
     from .render import say
 
     say(console, f"Opened {cr_id}.", "bold green")

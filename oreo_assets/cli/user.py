@@ -51,13 +51,13 @@ def add(
     def render(console: Console) -> None:
         _show_new(console, made, asked=role)
 
-    return Answer({"name": made.name, "role": made.role, "project": made.project, "token": made.token or None}, render)
+    return Answer(made.as_json(), render)
 
 
 @command(app, "list", "oreo user list")
 def list_(face: Face) -> Answer:
     """List everybody, with their roles. Takes the role admin."""
-    from ..catalog.users import list_users
+    from ..catalog.users import list_users, user_json
 
     found = list_users(face.ws.catalog, face.actor)
 
@@ -70,10 +70,7 @@ def list_(face: Face) -> Answer:
             made.add_row(user.name, roles or "-", moment(user.created_at), moment(user.revoked_at))
         console.print(made)
 
-    document = [
-        {"name": u.name, "roles": grants, "created_at": u.created_at, "revoked_at": u.revoked_at} for u, grants in found
-    ]
-    return Answer(document, render)
+    return Answer([user_json(user, grants) for user, grants in found], render)
 
 
 @command(app, "revoke", "oreo user revoke ben")

@@ -88,8 +88,8 @@ def verdict(cr: dict[str, Any]) -> OreoError | None:
 
 def _drive(face: Face, ref: DatasetRef, cr_id: str, state: CRState, tries: dict[str, int]) -> bool:
     """Do the next step here, if no platform does it. Whether anything was done."""
+    from ..platform_info import platform_running
     from ..workflow.recovery import NEXT_STEP
-    from .platform_info import platform_running
 
     step = NEXT_STEP.get(state)
     if step is None or platform_running(face.settings):

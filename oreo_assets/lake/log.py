@@ -63,15 +63,18 @@ def open_table(uri: str, version: int | None = None) -> DeltaTable:
     from deltalake.exceptions import DeltaError, TableNotFoundError
 
     try:
+        if version is None:
+            return DeltaTable(uri)
+        # Asked for a version in the far future, delta-rs would look for each one on the way there.
+        if version > DeltaTable(uri, without_files=True).version():
+            raise _no_version(uri, version)
         return DeltaTable(uri, version=version)
     except TableNotFoundError as error:
         raise NotFoundError(f"There is no Delta table at {uri}.", "Run: oreo recover") from error
     except DeltaError as error:
         if version is None:
             raise
-        raise NotFoundError(
-            f"Version {version} of {uri} is not there (never was, or vacuumed away).", "See: oreo history P/D"
-        ) from error
+        raise _no_version(uri, version) from error
 
 
 def current_version(uri: str) -> int:
@@ -113,6 +116,12 @@ def file_facts(uri: str) -> tuple[int, int]:
 
     actions = pa.table(open_table(uri).get_add_actions(flatten=True))
     return actions.num_rows, sum(actions.column("size_bytes").to_pylist())
+
+
+def _no_version(uri: str, version: int) -> NotFoundError:
+    return NotFoundError(
+        f"Version {version} of {uri} is not there (never was, or vacuumed away).", "See: oreo history P/D"
+    )
 
 
 def _commit(entry: dict[str, Any]) -> Commit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..model.spec import ROW_ID
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def rows_to_be(spark: SparkSession, change: ChangeSet) -> DataFrame:
-    """The staged rows as they will be in main: columns absent from the file keep main's values."""
+def rows_to_be(spark: SparkSession, change: ChangeSet, needed: Collection[str] | None = None) -> DataFrame:
+    """The staged rows as they will be in main: columns absent from the file keep main's values.
+
+    Those have to be looked up in main, row by row; with `needed` only the columns that somebody will look at.
+    """
     main, staged = _at(spark, change)
-    names = [c for c in main.columns if c != ROW_ID]
+    names = [c for c in main.columns if c != ROW_ID and (needed is None or c in needed or c in staged.columns)]
     names += [c for c in staged.columns if c not in main.columns]
     if change.mode is Mode.DELETE:
         return main.limit(0)

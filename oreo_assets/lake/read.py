@@ -138,6 +138,11 @@ def compile_filters(
         kind = require_column(item.column, types)
         column = prefix + quote_identifier(item.column)
         if item.op is Op.IS:
+            if item.values[0] in ("true", "false") and kind != "BOOLEAN":
+                raise UsageError(
+                    f"The column {item.column} is {kind.lower()}, so it is neither true nor false.",
+                    "Use is.null or is.notnull, or compare it with a value.",
+                )
             parts.append(f"{column} {_IS[item.values[0]]}")
         elif item.op is Op.LIKE:
             parts.append(f"CAST({column} AS VARCHAR) LIKE ?")

@@ -33,6 +33,11 @@ class RunDocuments:
     summary: dict[str, Any]
     full: dict[str, Any]
 
+    def as_json(self) -> dict[str, Any]:
+        """The full document in the words that scripts rely on."""
+        told = {name: value for name, value in self.full.items() if name != "run_id"}
+        return {"validation_run_id": self.full["run_id"], **told}
+
     @property
     def facts(self) -> RunFacts:
         return RunFacts(**{name: self.full[name] for name in RunFacts.__dataclass_fields__})

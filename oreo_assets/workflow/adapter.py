@@ -77,7 +77,7 @@ class StorageAdapter:
             file = Path(folder, "rows.parquet")
             try:
                 pq.write_table(_table(rows), file)
-            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
                 raise UsageError(
                     f"The rows do not form a table: {error}.", "Give each column values of one type."
                 ) from error

@@ -38,6 +38,10 @@ def projects(ws: Workspace, actor: Actor) -> list[Project]:
     return [p for p in list_projects(ws.catalog) if actor.role_in(p.id)]
 
 
+def project_json(project: Project) -> dict[str, Any]:
+    return {"project": project.id, "created_by": project.created_by, "created_at": project.created_at}
+
+
 @dataclass(frozen=True)
 class Applied:
     """What applying a dataset file did: nothing, if `changes` is empty."""
@@ -45,6 +49,15 @@ class Applied:
     ref: DatasetRef
     created: bool
     changes: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "project": self.ref.project,
+            "dataset": self.ref.dataset,
+            "created": self.created,
+            "changed": bool(self.changes),
+            "changes": list(self.changes),
+        }
 
 
 def apply_dataset(ws: Workspace, actor: Actor, spec: DatasetSpec) -> Applied:

@@ -33,6 +33,8 @@ class UploadOptions:
     mode: Mode = Mode.UPSERT
     sheet: str | None = None
     note: str = ""
+    file_name: str = ""
+    """What the sender calls the file, where it came under another name. Only ever shown, never a path."""
     set_aside: bool = False
     keeps_row_id: bool = False
     """The file is a copy of our own rows and brings its row_id along (restore, follow-up)."""
@@ -71,8 +73,9 @@ def upload(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: Up
     A file that cannot be taken leaves a `failed` change request behind that says why.
     """
     spec = _check_sender(ws, actor, ref, options)
-    extension = _extension(file)
-    size = _check_readable(file, spec)
+    name = options.file_name or file.name
+    extension = _extension(name)
+    size = _check_readable(file, name, spec)
     upload_id, cr_id = new_id("up"), new_id("cr")
     _take_in(file, ws.layout(ref).raw(upload_id, extension))
     reach("upload.copied")
@@ -81,7 +84,7 @@ def upload(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: Up
             id=upload_id,
             project=ref.project,
             dataset=ref.dataset,
-            file_name=file.name,
+            file_name=name,
             extension=extension,
             sheet=options.sheet,
             set_aside=options.set_aside,
@@ -96,8 +99,9 @@ def upload(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: Up
 def dry_run(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: UploadOptions) -> UploadResult:
     """Only report what converting the file would find; nothing is kept."""
     spec = _check_sender(ws, actor, ref, options)
-    extension = _extension(file)
-    _check_readable(file, spec)
+    name = options.file_name or file.name
+    extension = _extension(name)
+    _check_readable(file, name, spec)
     with tempfile.TemporaryDirectory(prefix="oreo-dry-run-") as folder:
         raw = Path(folder, f"raw.{extension}")
         shutil.copyfile(file, raw)
@@ -141,7 +145,9 @@ def _convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
     spec, layout = ws.spec(cr.ref), ws.layout(cr.ref)
     if cr.state is not CRState.RECEIVED and up.conversion:
         return UploadResult(up.id, cr.id, cr.state, Conversion.from_json(up.conversion))
-    options = UploadOptions(cr.mode, up.sheet, cr.note, up.set_aside, up.keeps_row_id)
+    options = UploadOptions(
+        mode=cr.mode, sheet=up.sheet, note=cr.note, set_aside=up.set_aside, keeps_row_id=up.keeps_row_id
+    )
     raw, out = layout.raw(up.id, up.extension), layout.converted(up.id)
     try:
         found = convert(_request(spec, raw, out, cr.id, cr.mode, options))
@@ -246,28 +252,28 @@ def _fail(ws: Workspace, cr: ChangeRequest, error: OreoError) -> None:
         transition(tx, cr, CRState.FAILED, actor=cr.author, reason=error.message, error=error.as_json())
 
 
-def _extension(file: Path) -> str:
-    extension = file.suffix.lstrip(".").lower()
+def _extension(name: str) -> str:
+    extension = Path(name).suffix.lstrip(".").lower()
     if extension not in RAW_ENDINGS:
         raise BadFileError(
-            f"{file.name!r} is not a kind of file that can be taken.",
+            f"{name!r} is not a kind of file that can be taken.",
             f"Send one that ends in {', '.join('.' + e for e in RAW_ENDINGS)}.",
         )
     return extension
 
 
-def _check_readable(file: Path, spec: DatasetSpec) -> int:
+def _check_readable(file: Path, name: str, spec: DatasetSpec) -> int:
     if not file.is_file():
         raise BadFileError(f"There is no file {file}.", "Check the path.")
     size = file.stat().st_size
     limit = spec.policies.limits.max_file_mb
     if size > limit * 2**20:
         raise BadFileError(
-            f"{file.name} has {size / 2**20:,.0f} MB; {spec.ref} takes files of up to {limit:,} MB.",
+            f"{name} has {size / 2**20:,.0f} MB; {spec.ref} takes files of up to {limit:,} MB.",
             "Split the file, or raise policies.limits.max_file_mb of the dataset.",
         )
     if size == 0:
-        raise BadFileError(f"{file.name} is empty.", "Send a file with a header and rows.")
+        raise BadFileError(f"{name} is empty.", "Send a file with a header and rows.")
     return size
 
 

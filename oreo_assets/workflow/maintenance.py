@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -20,7 +20,7 @@ from ..catalog.models import ChangeRequest, Tag, Upload
 from ..catalog.users import Actor
 from ..lake import log
 from ..lake import maintenance as lake
-from ..model.errors import StateError
+from ..model.errors import OreoError, StateError
 from ..model.ids import DatasetRef
 from ..model.spec import DatasetSpec
 from ..model.states import CRState, Role
@@ -58,6 +58,41 @@ class ChoreReport:
             "summary": self.summary,
             **self.details,
         }
+
+
+@dataclass(frozen=True)
+class MaintenanceReport:
+    """What came of some chores; with an `error`, those before it are done and those after it are not."""
+
+    dry_run: bool
+    reports: tuple[ChoreReport, ...]
+    error: OreoError | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"dry_run": self.dry_run, "reports": [report.as_json() for report in self.reports]}
+
+
+def maintain_all(
+    ws: Workspace,
+    actor: Actor,
+    chores: Sequence[Chore],
+    ref: DatasetRef | None = None,
+    *,
+    dry_run: bool = False,
+    tell: Callable[[Chore], None] | None = None,
+) -> MaintenanceReport:
+    """Do chores one after the other, up to the first that fails. `tell` hears of each before it begins."""
+    reports: list[ChoreReport] = []
+    for chore in chores:
+        if tell:
+            tell(chore)
+        try:
+            reports += maintain(ws, actor, chore, ref, dry_run=dry_run)
+        except OreoError as problem:
+            if not reports:
+                raise
+            return MaintenanceReport(dry_run, tuple(reports), problem)
+    return MaintenanceReport(dry_run, tuple(reports))
 
 
 def maintain(

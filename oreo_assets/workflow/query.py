@@ -29,6 +29,9 @@ class Page:
     version: int
     next: int | None
 
+    def as_json(self) -> dict[str, Any]:
+        return {"rows": self.rows, "version": self.version, "next": self.next}
+
 
 def query(
     ws: Workspace,
@@ -55,6 +58,15 @@ def query(
     return Page(rows[:limit], at, offset + limit if len(rows) > limit else None)
 
 
+def pinned_version(
+    ws: Workspace, actor: Actor, ref: DatasetRef, version: int | None = None, timestamp: str | None = None
+) -> int:
+    """The version that a read would be of: a reader who has seen it need not be sent it again."""
+    ws.spec(ref)
+    actor.require(Role.VIEWER, ref.project)
+    return resolve_version(ws.layout(ref).main, version, timestamp)
+
+
 def history(ws: Workspace, actor: Actor, ref: DatasetRef, limit: int | None = None) -> list[Commit]:
     """The commits of main, the newest first."""
     ws.spec(ref)
@@ -72,9 +84,10 @@ def resolve_version(uri: str, version: int | None, timestamp: str | None) -> int
         return log.current_version(uri)
     try:
         moment = datetime.fromisoformat(timestamp)
-    except ValueError as error:
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise UsageError(
             f"{timestamp!r} is not a moment in time.",
             "Write it like 2026-01-31T12:00:00+00:00 (UTC if no zone).",
         ) from error
-    return log.version_at(uri, moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    return log.version_at(uri, moment)

@@ -46,6 +46,9 @@ class Recovered:
     subject: str
     action: str
 
+    def as_json(self) -> dict[str, str]:
+        return {"dataset": str(self.ref), "subject": self.subject, "action": self.action}
+
     def __str__(self) -> str:
         return f"{self.ref} {self.subject}: {self.action}"
 

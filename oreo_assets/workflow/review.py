@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -21,10 +21,10 @@ from ..catalog.change_requests import (
 )
 from ..catalog.datasets import get_dataset, spec_of
 from ..catalog.models import Approval, ChangeRequest
-from ..catalog.users import Actor
+from ..catalog.users import EVERYWHERE, Actor
 from ..crash_points import reach
 from ..lake import log
-from ..lake.diff import KINDS, DiffPage, diff
+from ..lake.diff import KINDS, ChangeSet, DiffPage, diff
 from ..model.errors import NotAllowedError, NotFoundError, StaleApprovalError, StateError, UsageError
 from ..model.ids import DatasetRef, new_id
 from ..model.spec import DatasetSpec
@@ -143,14 +143,22 @@ def show(ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str) -> dict[str, 
 
 
 def list_requests(
-    ws: Workspace, actor: Actor, ref: DatasetRef | None, *, open_only: bool = False, limit: int = 100
+    ws: Workspace,
+    actor: Actor,
+    ref: DatasetRef | None,
+    *,
+    open_only: bool = False,
+    after: str | None = None,
+    limit: int = 100,
 ) -> list[dict[str, Any]]:
+    """The newest first, of one dataset or of all in which the actor has a role."""
     if ref:
         ws.spec(ref)
         actor.require(Role.VIEWER, ref.project)
     states = [s for s in CRState if s.is_open] if open_only else None
-    found = list_change_requests(ws.catalog, ref, states, limit=limit)
-    return [summarize(cr) for cr in found if actor.role_in(cr.project)]
+    mine = None if EVERYWHERE in actor.grants else list(actor.grants)
+    found = list_change_requests(ws.catalog, ref, states, projects=mine, after=after, limit=limit)
+    return [summarize(cr) for cr in found]
 
 
 def checks(ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str) -> RunDocuments:
@@ -178,6 +186,11 @@ def review_diff(
     after: str = "",
 ) -> DiffPage:
     """What the change request changes, row by row."""
+    return diff(pinned_change(ws, actor, ref, cr_id), kinds=kinds, limit=limit, after=after)
+
+
+def pinned_change(ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str) -> ChangeSet:
+    """What a diff compares, by version: a reader who has seen it need not be sent it again."""
     actor.require(Role.VIEWER, ref.project)
     with ws.catalog.read() as tx:
         cr = get_change_request(tx, ref, cr_id)
@@ -187,7 +200,15 @@ def review_diff(
             f"Change request {cr_id} is {cr.state}; what was staged for it is gone.",
             f"For what the merge changed, see: oreo history {ref}",
         )
-    return diff(change, kinds=kinds, limit=limit, after=after)
+    return change
+
+
+def kinds_of(words: Iterable[str]) -> list[str]:
+    """The kinds of change that are asked for (`updated`, `inserted,deleted`); all that change something if none."""
+    kinds = [kind.strip() for word in words for kind in word.split(",") if kind.strip()]
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise UsageError(f"{unknown[0]!r} is not a kind of change.", f"Use {', '.join(KINDS)}.")
+    return kinds or list(KINDS[:3])
 
 
 def summarize(cr: ChangeRequest) -> dict[str, Any]:

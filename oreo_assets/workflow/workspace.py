@@ -9,13 +9,15 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
 from ..catalog import Catalog
 from ..catalog.datasets import get_spec
 from ..catalog.leases import HeldLease, lease
 from ..catalog.models import ChangeRequest
 from ..lake.diff import ChangeSet
 from ..lake.layout import DatasetLayout
-from ..model.errors import BusyError, StateError
+from ..model.errors import BusyError, StateError, UnavailableError, UsageError
 from ..model.ids import DatasetRef
 from ..model.spec import DatasetSpec
 from ..settings import Settings
@@ -33,7 +35,18 @@ class Workspace:
 
     @classmethod
     def open(cls, settings: Settings) -> Workspace:
-        return cls(settings, Catalog.open(settings.catalog_url))
+        try:
+            return cls(settings, Catalog.open(settings.catalog_url))
+        except (ArgumentError, NoSuchModuleError) as error:
+            raise UsageError(
+                "OREO_CATALOG_URL is not the address of a catalog.",
+                "Write it like postgresql://user@host/name, or leave it out for SQLite beside the root.",
+            ) from error
+        except OSError as error:
+            raise UnavailableError(
+                f"The catalog beside {settings.root} cannot be opened: {error.strerror or error}.",
+                "Choose a root that you may write: set DELTA_DATA_ROOT or give --root.",
+            ) from error
 
     def spark(self) -> SparkSession:
         """The session of this process."""

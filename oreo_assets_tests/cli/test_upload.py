@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from oreo_assets.catalog.change_requests import get_change_request, transition
-from oreo_assets.cli.platform_info import write_platform_info
 from oreo_assets.model.states import CRState
+from oreo_assets.platform_info import write_platform_info
 from oreo_assets.workflow.workspace import Workspace
 
 from .conftest import Oreo

@@ -100,4 +100,7 @@ def mortal_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings
 def mortal(lake: Lake, mortal_engine: Settings) -> tuple[Settings, int]:
     """The lake as seen by the engine that may be killed, and that engine's process."""
     seen = replace(lake.house.ws.settings, home=mortal_engine.home)
-    return seen, local_engine.ensure(seen).pid
+    jvm = local_engine.ensure(seen).pid
+    shared = local_engine.status(lake.house.ws.settings)
+    assert shared is None or shared.pid != jvm, "the engine of everybody on this machine must not be killed"
+    return seen, jvm

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from oreo_assets.catalog import audit
-from oreo_assets.catalog.change_requests import list_change_requests
+from oreo_assets.catalog.change_requests import get_upload, list_change_requests
 from oreo_assets.catalog.models import ChangeRequest
 from oreo_assets.lake import local_engine, log
 from oreo_assets.lake.jars import ensure_jars
@@ -35,16 +35,16 @@ from oreo_assets.workflow.recovery import pending, recover
 from oreo_assets_tests.house import House, open_house
 
 from .oracle import LEDGER, Row, drive, file_of, let_leases_end, rows_by_delta_rs, rows_by_duckdb
+from .points import WHAT
 from .processes import Child
 from .replay import Merged, Sent, replay
-from .test_crash_points import AROUND_THE_MERGE, BEFORE_THE_MERGE
 from .workers import Job
 
 DATASETS = ("orders", "returns", "stock")
 PROCESSES = 3
 LEASE_SECONDS = 6.0
 """A tenth of the real one, so that what a dead process held is free again within the soak."""
-POINTS = [*BEFORE_THE_MERGE, *AROUND_THE_MERGE, "upload.copied"]
+POINTS = [*WHAT, "upload.copied"]
 
 
 @dataclass
@@ -176,8 +176,6 @@ class Soak:
             self.account.doubled += [f"{ref}: row {row} is one too many" for row in (found - wanted)]
 
     def _file_of(self, cr: ChangeRequest) -> str:
-        from oreo_assets.catalog.change_requests import get_upload
-
         assert cr.upload_id is not None
         with self.house.ws.catalog.read() as tx:
             return get_upload(tx, cr.upload_id).file_name

@@ -81,7 +81,7 @@ def test_approve_clicked_twice_at_the_same_moment_counts_once(lake: Lake):
 def test_cleanup_and_an_approval_at_the_same_moment(lake: Lake):
     """Whoever is first decides: it is expired or approved, never both, and never approved without its rows."""
     ways = []
-    for delay in (0, 0.01, 0.03, 0.1):
+    for delay in (0, 0.02, 0.1):
         rows = lake.new_rows()
         cr_id = lake.house.review(lake.file(rows).read_text(), name=f"file-{lake.made}.csv")
         with lake.house.ws.catalog.write() as tx:
@@ -98,7 +98,7 @@ def test_cleanup_and_an_approval_at_the_same_moment(lake: Lake):
         ways.append(str(state))
         come_back(lake.house)
         assert_invariants(lake.house, lake.oracle)
-    note("cleanup beside an approval", "race", "unaffected", f"four times: {', '.join(ways)}")
+    note("cleanup beside an approval", "race", "unaffected", f"three times: {', '.join(ways)}")
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_two_people_who_approve_at_the_same_moment_are_two(on_postgres: Callable
     """Each transaction sees only its own approval until the other has committed; together they must be enough."""
     lake = on_postgres(LEDGER + "approvals: 2\n")
     eve = Actor("eve", {"*": Role.REVIEWER})
-    for _ in range(3):
+    for _ in range(2):
         cr_id = lake.house.review(lake.file(lake.new_rows()).read_text(), name=f"file-{lake.made}.csv")
         at_once(
             lambda cr_id=cr_id: lake.house.approve(cr_id),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert
 
 from oreo_assets.catalog.change_requests import list_change_requests
+from oreo_assets.catalog.models import ChangeRequest, Upload, now
 from oreo_assets.lake import log
-from oreo_assets.model.states import CRState
+from oreo_assets.model.states import CRState, Mode
 from oreo_assets.workflow import intake, review
+from oreo_assets.workflow.recovery import recover
 
 from .conftest import Lake
 from .oracle import assert_invariants, come_back, let_leases_end
+from .points import CHOSEN, CHOSEN_IN_RECOVERY, WHAT
 from .processes import kill_when, new_data_file, until
 from .table import note
 
@@ -20,31 +25,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 LIFE = ("send", "check", "approve", "merge")
 
-BEFORE_THE_MERGE = {
-    "upload.received": "the catalog knows the file, which is not converted",
-    "upload.converted": "converted, the catalog not told",
-    "stage.written": "staged, the catalog not told",
-    "stage.recorded": "staged, not checked",
-    "validate.half_stored": "full.json written, summary.json not",
-    "validate.stored": "both documents written, the catalog not told",
-    "validate.recording": "inside the catalog's transaction",
-    "approve.recording": "inside the catalog's transaction",
-    "approve.recorded": "approved, not merged",
-}
-AROUND_THE_MERGE = {
-    "merge.leased": "the dataset held, nothing done",
-    "merge.verified": "verified, not begun",
-    "merge.started": "state merging, nothing written",
-    "merge.committed": "in the log, caller unaware",
-    "merge.proven": "marker read back, catalog not told",
-    "merge.recording": "inside the catalog's transaction",
-    "merge.recorded": "state merged, staging there",
-    "staging.half_deleted": "staging half deleted",
-    "merge.staging_deleted": "staging deleted, state not closed",
-}
 
-
-@pytest.mark.parametrize("point", [*BEFORE_THE_MERGE, *AROUND_THE_MERGE])
+@pytest.mark.parametrize("point", CHOSEN)
 def test_a_process_killed_there_loses_and_doubles_nothing(lake: Lake, point: str):
     rows = lake.new_rows()
     child = lake.start(*LIFE, rows=rows, at=point)
@@ -56,9 +38,8 @@ def test_a_process_killed_there_loses_and_doubles_nothing(lake: Lake, point: str
     lake.oracle.lands(newest.id, rows)
     assert_invariants(lake.house, lake.oracle, spark=point in ("stage.written", "merge.started", "merge.committed"))
     how = "undone" if back.undone else "recovered"
-    what = {**BEFORE_THE_MERGE, **AROUND_THE_MERGE}[point]
     end = "taken back, then merged" if back.undone else "finished" if back.finished else f"went on from {died_as}"
-    note(point, "python", how, f"{what}: {end}")
+    note(point, "python", how, f"{WHAT[point]}: {end}")
 
 
 def test_a_file_that_the_catalog_never_heard_of_is_not_taken_for_another_programs(lake: Lake):
@@ -144,16 +125,7 @@ def test_a_process_killed_while_spark_merges_for_it(lake: Lake):
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("merge.started", "merge.fenced"),
-        ("merge.started", "recovery.undoing"),
-        ("merge.committed", "merge.recording"),
-        ("merge.recorded", "staging.half_deleted"),
-        ("merge.committed", "recovery.merges_done"),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), CHOSEN_IN_RECOVERY)
 def test_recovery_itself_killed_is_recovered_from(lake: Lake, first: str, second: str):
     rows = lake.new_rows()
     cr_id = lake.approved(rows)
@@ -182,6 +154,21 @@ def test_recovery_killed_while_it_deletes_leftovers(lake: Lake):
     note("recovery.leftover_deleted", "python", "recovered", "staged tables of nobody: the rest deleted")
 
 
+def test_recovery_spares_what_is_staged_however_many_wait(make_lake: Callable[..., Lake]):
+    house = make_lake().house
+    waiting = [
+        {"id": f"cr_{n:06}", "project": "shop", "dataset": "orders", "state": CRState.IN_REVIEW, "mode": Mode.UPSERT}
+        | {"author": "ann", "note": "", "attempts": 0, "created_at": now(), "updated_at": now()}
+        for n in range(1200)
+    ]
+    with house.ws.catalog.write() as tx:
+        tx.execute(insert(ChangeRequest), waiting)
+    oldest = house.staging_folder("cr_000000")
+    oldest.mkdir()
+    assert recover(house.ws) == []
+    assert oldest.exists()
+
+
 def test_nothing_is_left_of_the_dead(lake: Lake):
     """After all of the above on one lake: no lease, no half-made file, no lock of a change request that ended."""
     house = lake.house
@@ -192,7 +179,5 @@ def test_nothing_is_left_of_the_dead(lake: Lake):
 
 
 def _is_unknown(lake: Lake, upload_id: str) -> bool:
-    from oreo_assets.catalog.models import Upload
-
     with lake.house.ws.catalog.read() as tx:
         return tx.get(Upload, upload_id) is None

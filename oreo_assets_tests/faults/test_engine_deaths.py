@@ -1,6 +1,6 @@
 """The JVM killed, alone or together with its client, between its jobs and in the middle of them.
 
-The fast form takes the points that differ; `OREO_FAULTS=all` (as `make soak` sets it) takes every one.
+The fast form takes the points that differ; `make faults` takes every one.
 """
 
 from __future__ import annotations
@@ -9,72 +9,28 @@ import os
 import signal
 from pathlib import Path
 
+import psutil
 import pytest
 
+from oreo_assets.catalog.change_requests import list_change_requests
 from oreo_assets.crash_points import Fault
-from oreo_assets.lake import local_engine, log
+from oreo_assets.lake import log
 from oreo_assets.model.states import CRState
 from oreo_assets.settings import Settings
 from oreo_assets.workflow import review
 from oreo_assets.workflow.recovery import recover
 
 from .conftest import Lake
-from .oracle import assert_invariants, come_back, let_leases_end
+from .oracle import Row, assert_invariants, come_back, let_leases_end
+from .points import ALL, AROUND_THE_MERGE, BEFORE_THE_MERGE
 from .processes import kill_when, new_data_file
 from .table import note
-from .test_crash_points import AROUND_THE_MERGE, BEFORE_THE_MERGE
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-ALL = os.environ.get("OREO_FAULTS") == "all"
-FAST = [("merge.started", Fault.JVM), ("merge.committed", Fault.BOTH)]
+FAST = [("merge.committed", Fault.BOTH)]
 POINTS = [(p, f) for p in AROUND_THE_MERGE for f in (Fault.JVM, Fault.BOTH)] if ALL else FAST
-EARLY = [(p, f) for p in BEFORE_THE_MERGE for f in (Fault.JVM, Fault.BOTH)] if ALL else []
-
-
-@pytest.mark.parametrize(("point", "fault"), POINTS)
-def test_an_engine_killed_between_its_jobs(lake: Lake, mortal: tuple[Settings, int], point: str, fault: Fault):
-    rows = lake.new_rows()
-    cr_id = lake.approved(rows)
-    settings, jvm = mortal
-    child = lake.start("merge", cr_id=cr_id, at=point, fault=fault, engine=settings, jvm=jvm)
-    answer = child.wait()
-    _note_and_check(lake, point, fault, cr_id, rows, child.was_killed, answer.error)
-
-
-@pytest.mark.parametrize(("point", "fault"), EARLY)
-def test_an_engine_killed_before_the_merge(lake: Lake, mortal: tuple[Settings, int], point: str, fault: Fault):
-    rows = lake.new_rows()
-    settings, jvm = mortal
-    child = lake.start("send", "check", "approve", "merge", rows=rows, at=point, fault=fault, engine=settings, jvm=jvm)
-    answer = child.wait()
-    (newest,) = _newest(lake)
-    _note_and_check(lake, point, fault, newest, rows, child.was_killed, answer.error)
-
-
-def test_an_engine_killed_while_it_stages(lake: Lake, mortal: tuple[Settings, int]):
-    rows = lake.new_rows()
-    cr_id = lake.house.send(lake.file(rows).read_text(), name=f"file-{lake.made}.csv")
-    settings, jvm = mortal
-    child = lake.start("check", cr_id=cr_id, engine=settings)
-    met = kill_when(new_data_file(lake.house.staging_folder(cr_id)), child, [jvm])
-    answer = child.wait()
-    _note_and_check(lake, "stage: data written, log not", Fault.JVM, cr_id, rows, False, answer.error, met)
-
-
-@pytest.mark.parametrize("fault", [Fault.JVM, Fault.BOTH])
-def test_an_engine_killed_while_it_merges(lake: Lake, mortal: tuple[Settings, int], fault: Fault):
-    rows = lake.new_rows()
-    cr_id = lake.approved(rows)
-    settings, jvm = mortal
-    main = Path(lake.house.ws.layout(lake.house.ref).main)
-    child = lake.start("merge", cr_id=cr_id, engine=settings)
-    victims = [jvm] if fault is Fault.JVM else [jvm, child.pid]
-    met = kill_when(new_data_file(main), child, victims)
-    answer = child.wait()
-    if fault is Fault.JVM and answer.error:
-        assert answer.error == "UnavailableError", f"the caller is told what happened, and to try again: {answer}"
-    _note_and_check(lake, "merge: data written, log not", fault, cr_id, rows, child.was_killed, answer.error, met)
+EARLY = [(p, f) for p in BEFORE_THE_MERGE for f in (Fault.JVM, Fault.BOTH)]
 
 
 def test_a_merge_that_outlived_its_client_cannot_land_after_the_change_request_was_withdrawn(
@@ -107,6 +63,53 @@ def test_a_merge_that_outlived_its_client_cannot_land_after_the_change_request_w
     assert recover(house.ws) == []
 
 
+@pytest.mark.parametrize(("point", "fault"), POINTS)
+def test_an_engine_killed_between_its_jobs(lake: Lake, mortal: tuple[Settings, int], point: str, fault: Fault):
+    rows = lake.new_rows()
+    cr_id = lake.approved(rows)
+    settings, jvm = mortal
+    child = lake.start("merge", cr_id=cr_id, at=point, fault=fault, engine=settings, jvm=jvm)
+    answer = child.wait()
+    _note_and_check(lake, point, fault, cr_id, rows, child.was_killed, answer.error)
+
+
+@pytest.mark.skipif(not ALL, reason="in `make faults`: Spark is idle at these points")
+@pytest.mark.parametrize(("point", "fault"), EARLY)
+def test_an_engine_killed_before_the_merge(lake: Lake, mortal: tuple[Settings, int], point: str, fault: Fault):
+    rows = lake.new_rows()
+    settings, jvm = mortal
+    child = lake.start("send", "check", "approve", "merge", rows=rows, at=point, fault=fault, engine=settings, jvm=jvm)
+    answer = child.wait()
+    (newest, *_) = list_change_requests(lake.house.ws.catalog, lake.house.ref, limit=1)
+    _note_and_check(lake, point, fault, newest.id, rows, child.was_killed, answer.error)
+
+
+def test_an_engine_killed_while_it_stages(lake: Lake, mortal: tuple[Settings, int]):
+    rows = lake.new_rows()
+    cr_id = lake.house.send(lake.file(rows).read_text(), name=f"file-{lake.made}.csv")
+    settings, jvm = mortal
+    child = lake.start("check", cr_id=cr_id, engine=settings)
+    met = kill_when(new_data_file(lake.house.staging_folder(cr_id)), child, [jvm])
+    answer = child.wait()
+    _note_and_check(lake, "stage: data written, log not", Fault.JVM, cr_id, rows, False, answer.error, met)
+
+
+@pytest.mark.parametrize("fault", [Fault.JVM, Fault.BOTH])
+def test_an_engine_killed_while_it_merges(lake: Lake, mortal: tuple[Settings, int], fault: Fault):
+    rows = lake.new_rows()
+    cr_id = lake.approved(rows)
+    settings, jvm = mortal
+    main = Path(lake.house.ws.layout(lake.house.ref).main)
+    child = lake.start("merge", cr_id=cr_id, engine=settings)
+    victims = [jvm] if fault is Fault.JVM else [jvm, child.pid]
+    met = kill_when(new_data_file(main), child, victims)
+    answer = child.wait()
+    if fault is Fault.JVM and answer.error:
+        assert answer.error == "UnavailableError", f"the caller is told what happened, and to try again: {answer}"
+    _note_and_check(lake, "merge: data written, log not", fault, cr_id, rows, child.was_killed, answer.error, met)
+
+
+@pytest.mark.skipif(not ALL, reason="in `make faults`")
 def test_recovery_and_its_engine_killed_after_the_fence(lake: Lake, mortal: tuple[Settings, int]):
     rows = lake.new_rows()
     cr_id = lake.approved(rows)
@@ -126,7 +129,7 @@ def _note_and_check(
     point: str,
     fault: Fault,
     cr_id: str,
-    rows: list,
+    rows: list[Row],
     killed: bool,
     error: str | None,
     met: bool = True,
@@ -144,25 +147,10 @@ def _note_and_check(
         note(point, fault, "recovered", "the log had it: finished" if landed else f"went on from {died_as}")
 
 
-def _newest(lake: Lake) -> list[str]:
-    from oreo_assets.catalog.change_requests import list_change_requests
-
-    return [cr.id for cr in list_change_requests(lake.house.ws.catalog, lake.house.ref, limit=1)]
-
-
 def _wait_until_idle(jvm: int) -> None:
     """Until the engine has done whatever it still wanted to do."""
-    import psutil
-
     process = psutil.Process(jvm)
     process.cpu_percent()
     quiet = 0
     while quiet < 3:
         quiet = quiet + 1 if process.cpu_percent(0.5) < 15 else 0
-
-
-def test_the_mortal_engine_is_not_the_shared_one(lake: Lake, mortal: tuple[Settings, int]):
-    """Else the tests above would have killed the engine of everybody on this machine."""
-    shared = local_engine.status(lake.house.ws.settings)
-    assert shared is not None
-    assert shared.pid != mortal[1]

@@ -9,6 +9,7 @@ from sqlalchemy import update
 
 from oreo_assets.catalog.models import Lease, now
 from oreo_assets.crash_points import Fault
+from oreo_assets.defs.sensors import plan_runs
 from oreo_assets.model.states import CRState
 from oreo_assets.workflow import recovery
 from oreo_assets.workflow.workspace import lease_name
@@ -82,6 +83,9 @@ def test_the_same_merge_asked_for_twice_commits_once(lake: Lake):
     """A daemon that died between its tick and the launch asks again: two runs for one change request."""
     rows = lake.new_rows()
     cr_id = lake.approved(rows)
+    known = frozenset([lake.house.ref])
+    asked = [plan_runs(recovery.pending(lake.house.ws), recovery.Step.MERGE, known) for _ in range(2)]
+    assert asked[0][0].run_key == asked[1][0].run_key, "Dagster itself would launch only one of them"
     children = [lake.start("merge_all", cr_id=cr_id) for _ in range(2)]
     assert [child.wait().error for child in children] == [None, None]
     lake.oracle.lands(cr_id, rows)

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 def test_a_short_soak_loses_and_doubles_nothing():
     command = [sys.executable, "-m", "oreo_assets_tests.faults.soak"]
     done = subprocess.run(
-        [*command, "--minutes", "0.4", "--count", "12", "--seed", "7"], capture_output=True, text=True, timeout=400
+        [*command, "--minutes", "0.5", "--count", "5", "--seed", "7"], capture_output=True, text=True, timeout=400
     )
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -28,8 +28,7 @@ def test_good_expectations_have_no_problems() -> None:
     [
         (
             {"type": "expect_column_values_to_not_be_nul", "column": "order_id"},
-            "has no usable type expect_column_values_to_not_be_nul; did you mean "
-            "expect_column_values_to_not_be_null",
+            "has no usable type expect_column_values_to_not_be_nul; did you mean expect_column_values_to_not_be_null",
         ),
         (
             {"type": "expect_column_values_to_match_like_pattern", "column": "status", "like_pattern": "a%"},

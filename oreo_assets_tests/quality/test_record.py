@@ -36,9 +36,7 @@ FAILED = CheckOutcome(
     kwargs={"column": "amount", "min_value": 0},
 )
 PASSED = replace(FAILED, name="known", status=CheckStatus.PASSED, failing=(), failing_total=0)
-ERRED = replace(
-    PASSED, name="erred", status=CheckStatus.ERROR, severity=Severity.INFO, error="no such column"
-)
+ERRED = replace(PASSED, name="erred", status=CheckStatus.ERROR, severity=Severity.INFO, error="no such column")
 FACTS = RunFacts(
     run_id="val_1",
     dataset="pr_1/orders",

@@ -228,3 +228,26 @@ def test_checks_of_the_declaration_itself_cannot_be_relative() -> None:
     problems = check_expectations(spec)
     assert [p.split(":")[0] for p in problems] == ["expectations[0]", "expectations[1]"]
     assert all("cannot be relative to main" in p for p in problems)
+
+
+def test_missing_values_are_named(spark: SparkSession) -> None:
+    exactly = {"type": "expect_column_distinct_values_to_equal_set", "column": "status", "value_set": ["a", "b"]}
+    (outcome,) = validate(orders_spec(exactly), orders(spark, [order(1, status="a")]))
+    assert (outcome.status, outcome.observed) == (FAILED, "missing: b")
+
+
+def test_people_see_what_main_is_now(spark: SparkSession) -> None:
+    import io
+
+    import dagster as dg
+    from rich.console import Console
+
+    from oreo_assets.cli.cr_checks import show_checks
+    from oreo_assets.defs.metadata import check_result
+
+    outcome = judge(spark, POSITIVE, amounts("-1", "1"), amounts("1", "1"))
+    metadata = check_result(outcome, dg.AssetKey(["p", "d", "staging"]), "folder").metadata
+    assert metadata["main_now"].value == "1 of 2 rows does not meet it"
+    shown = io.StringIO()
+    show_checks(Console(file=shown, width=200), [outcome], rows=0)
+    assert "main now: 1 of 2 rows does not meet it" in shown.getvalue()

@@ -36,9 +36,7 @@ def test_a_suite_that_all_rows_meet_passes(spark: SparkSession) -> None:
 
 
 def test_failing_rows_come_back_with_row_id_key_and_value(spark: SparkSession) -> None:
-    frame = orders(
-        spark, [order(1), order(2, amount="-1.50"), order(3, amount="-2.00"), order(4, amount=None)]
-    )
+    frame = orders(spark, [order(1), order(2, amount="-1.50"), order(3, amount="-2.00"), order(4, amount=None)])
     (outcome,) = validate(orders_spec(POSITIVE), frame)
     assert outcome.status is CheckStatus.FAILED
     assert [(r.row_id, r.key, r.values) for r in outcome.failing] == [
@@ -251,10 +249,6 @@ COMMON: list[tuple[str, dict[str, Any], CheckStatus]] = [
 def test_the_common_types_run_as_one_suite(spark: SparkSession) -> None:
     spec = orders_spec(*[{"type": kind, **arguments} for kind, arguments, _ in COMMON])
     outcomes = validate(spec, orders(spark, [order(1), order(2, status="shipped")]))
-    assert [(o.type, o.status, o.error) for o in outcomes] == [
-        (kind, status, None) for kind, _, status in COMMON
-    ]
-    assert all(
-        o.expected and not o.expected.startswith("expect_") for o in outcomes if "quantile" not in o.type
-    )
+    assert [(o.type, o.status, o.error) for o in outcomes] == [(kind, status, None) for kind, _, status in COMMON]
+    assert all(o.expected and not o.expected.startswith("expect_") for o in outcomes if "quantile" not in o.type)
     assert [CheckOutcome.from_json(o.as_json()) for o in outcomes] == list(outcomes)

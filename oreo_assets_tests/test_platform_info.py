@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from oreo_assets.cli.platform_info import (
+from oreo_assets.platform_info import (
     PlatformInfo,
     clear_platform_info,
     platform_running,
@@ -101,6 +101,6 @@ def test_the_reload_is_one_that_dagster_understands():
     from dagster_graphql.schema import create_schema
     from graphql import parse, validate
 
-    from oreo_assets.cli.platform_info import _RELOAD
+    from oreo_assets.platform_info import _RELOAD
 
     assert validate(create_schema().graphql_schema, parse(_RELOAD)) == []

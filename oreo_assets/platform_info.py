@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..settings import Settings
+from .settings import Settings
 
 LOCATION = "oreo_assets.definitions"
 _RELOAD_SECONDS = 10.0
@@ -42,7 +42,7 @@ class PlatformInfo:
 
 def platform_running(settings: Settings) -> PlatformInfo | None:
     """The platform of this root, if that very process lives."""
-    from ..lake.engine_state import ProcessId
+    from .lake.engine_state import ProcessId
 
     try:
         info = PlatformInfo(**json.loads(_file(settings).read_text()))
@@ -53,7 +53,7 @@ def platform_running(settings: Settings) -> PlatformInfo | None:
 
 def write_platform_info(settings: Settings, pid: int | None = None) -> PlatformInfo:
     """Say that the platform of this root is process `pid` (this one, if left out)."""
-    from ..lake.engine_state import ProcessId
+    from .lake.engine_state import ProcessId
 
     process = ProcessId.of(pid or os.getpid())
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -87,6 +87,12 @@ def reload_definitions(info: PlatformInfo) -> str | None:
     except (OSError, ValueError) as error:
         return str(getattr(error, "reason", error))
     return _problem(answer)
+
+
+def tell_of_new_datasets(settings: Settings) -> str | None:
+    """A running platform learns of a new dataset at once instead of at its next restart. What went wrong, or None."""
+    info = platform_running(settings)
+    return reload_definitions(info) if info else None
 
 
 def _problem(answer: Any) -> str | None:

@@ -1,0 +1,1 @@
+"""One module per noun: each route translates, and calls one use case."""
