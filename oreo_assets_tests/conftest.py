@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from .house import House
 
 
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
-    """The one Spark session of this pytest process, on the engine that the product itself would use."""
+@pytest.fixture
+def spark() -> SparkSession:
+    """The one Spark session of this pytest process, on the engine that the product itself would use.
+
+    Asked for by each test anew: an engine that nobody used for a while has stopped by itself.
+    """
     from oreo_assets.lake.engine import open_session
     from oreo_assets.settings import Settings
 
-    return open_session(Settings.from_env(root=str(tmp_path_factory.mktemp("root"))))
+    return open_session(Settings.from_env())
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def open_table(uri: str, version: int | None = None) -> DeltaTable:
         if version is None:
             return DeltaTable(uri)
         # Asked for a version in the far future, delta-rs would look for each one on the way there.
-        if version > DeltaTable(uri, without_files=True).version():
+        if version > DeltaTable(uri).version():
             raise _no_version(uri, version)
         return DeltaTable(uri, version=version)
     except TableNotFoundError as error:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..model.spec import ROW_ID, DatasetSpec
@@ -12,14 +15,42 @@ if TYPE_CHECKING:
 
 FAILING_ROWS_KEPT = 1000
 
+logger = logging.getLogger(__name__)
 
-def computed_once(frame: DataFrame) -> DataFrame:
-    """The rows of the frame, computed now and kept for as long as the frame is.
+
+@contextmanager
+def computed_once(frame: DataFrame) -> Iterator[DataFrame]:
+    """The rows of the frame, computed now and kept for the length of a `with` block.
 
     A suite reads its rows many times. Caching the plan would not do: over Connect each read sends it anew, and
     a plan over versions of Delta tables costs more to resolve than its few rows cost to read.
     """
-    return frame.localCheckpoint()
+    kept = frame.localCheckpoint()
+    try:
+        yield kept
+    finally:
+        _forget(kept)
+
+
+def _forget(kept: DataFrame) -> None:
+    """Let the server forget the rows now, and not when Python's garbage collector comes to it.
+
+    PySpark calls the server from the collector, in whichever thread that happens to run. If the thread is
+    inside gRPC at that moment it waits for itself, for ever, with a heartbeat that keeps its lease.
+    """
+    relation = getattr(kept, "_plan", None)
+    session = getattr(relation, "_spark_session", None)
+    if relation is None or session is None:
+        return  # Spark inside this process: nothing is called from the collector
+    relation._spark_session = None
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.plan import RemoveRemoteCachedRelation
+
+    try:
+        session.client.execute_command(RemoveRemoteCachedRelation(relation).command(session.client))
+    except PySparkException as error:
+        # They go with the session at the latest, and how the checks ended matters more.
+        logger.warning("Spark did not forget the rows of a check: %s", error)
 
 
 def key_columns(spec: DatasetSpec, frame: DataFrame) -> list[str]:

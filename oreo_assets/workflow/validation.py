@@ -115,15 +115,12 @@ def _move_on(tx: Transaction, spec: DatasetSpec, cr: ChangeRequest, run_id: str,
 
 def _outcomes(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest) -> tuple[CheckOutcome, ...]:
     change = ws.change_set(cr)
-    rows = computed_once(rows_to_be(ws.spark(), change))
     table = table_to_be(ws.spark(), change)
     relative = any(e.relative for e in spec.expectations)
     before = main_as_is(ws.spark(), change) if relative else None
-    return (
-        *run_suite(spec, rows, table=table, before=before),
-        *check_constraints(spec, rows),
-        _appended_rows_are_new(ws, cr),
-    )
+    with computed_once(rows_to_be(ws.spark(), change)) as rows:
+        judged = (*run_suite(spec, rows, table=table, before=before), *check_constraints(spec, rows))
+    return (*judged, _appended_rows_are_new(ws, cr))
 
 
 def _appended_rows_are_new(ws: Workspace, cr: ChangeRequest) -> CheckOutcome:

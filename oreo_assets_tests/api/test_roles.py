@@ -52,7 +52,7 @@ def test_each_route_takes_its_role(
     body: Any,
     weakest: str,
 ):
-    monkeypatch.setattr("oreo_assets.workflow.datasets.reconcile_main", _no_spark)
+    monkeypatch.setattr("oreo_assets.workflow.workspace.Workspace.spark", _no_spark)
     for user in ROLES:
         # Rev's own would be refused for another reason, so it is con's.
         place = path.replace("CR", in_review(author="con")) if "CR" in path else path

@@ -40,6 +40,7 @@ def test_the_commands_of_the_interface_are_all_there():
         *("project create", "project list", "dataset apply", "dataset list", "dataset show"),
         *("user add", "user list", "user revoke", "audit log", "audit verify"),
         *(f"cr {verb}" for verb in ["list", "show", "checks", "diff", "approve", "reject", "withdraw", "retry"]),
+        *(f"cr {verb}" for verb in ["conflicts", "resolve", "reject-rows"]),
         *(f"maintain {chore}" for chore in ["optimize", "vacuum", "checkpoint", "cleanup", "all"]),
         *("engine start", "engine stop", "engine status"),
     }

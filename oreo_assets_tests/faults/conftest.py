@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +19,6 @@ from . import table
 from .oracle import LEDGER, Oracle, Row, file_of
 from .processes import Child
 from .workers import Job
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -73,7 +70,7 @@ class Lake:
 
 
 @pytest.fixture(scope="session")
-def make_lake(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Callable[..., Lake]:
+def make_lake(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Lake]:
     return lambda *spec: Lake(open_house(tmp_path_factory.mktemp("faults"), *(spec or (LEDGER,))), Oracle())
 
 

@@ -81,7 +81,7 @@ class Lake:
 
 
 @pytest.fixture(scope="module")
-def template(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     house = open_house(tmp_path_factory.mktemp("template"))
     house.land(FIRST)
     landed = house.land(SECOND).id
