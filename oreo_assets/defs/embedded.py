@@ -11,6 +11,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.execution.plan.objects import StepFailureData
 from dagster._core.instance.ref import InstanceRef
+from filelock import FileLock
 
 from ..catalog.change_requests import get_change_request
 from ..model.errors import DefectError, StateError
@@ -54,20 +55,26 @@ def run_step(ws: Workspace, ref: DatasetRef, cr_id: str, step: Step) -> None:
             _raise_unless_recorded(ws, ref, cr_id, result)
 
 
-def prepare_instance(settings: Settings) -> Path:
-    """A Dagster home with our instance file in it; one that is there already stays as it is."""
-    home = settings.dagster_home
-    home.mkdir(parents=True, exist_ok=True)
-    if not (home / "dagster.yaml").exists():
-        shutil.copyfile(INSTANCE_FILE, home / "dagster.yaml")
-    return home
+def prepare_instance(settings: Settings) -> None:
+    """A Dagster home with our instance file and its storage in it; what is there already stays as it is."""
+    _open_instance(settings).dispose()
 
 
 @contextmanager
 def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
-    ref = InstanceRef.from_dir(str(prepare_instance(settings)), overrides=_LEAVE_OUTPUT_ALONE)
-    with dg.DagsterInstance.from_ref(ref) as instance:
+    with _open_instance(settings) as instance:
         yield instance
+
+
+def _open_instance(settings: Settings) -> dg.DagsterInstance:
+    home = settings.dagster_home
+    home.mkdir(parents=True, exist_ok=True)
+    # Dagster makes its SQLite files when it first opens them. Two processes that do so at the same moment
+    # leave them with two schema versions, and no process can open them after that.
+    with FileLock(home / "opening.lock"):
+        if not (home / "dagster.yaml").exists():
+            shutil.copyfile(INSTANCE_FILE, home / "dagster.yaml")
+        return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides=_LEAVE_OUTPUT_ALONE))
 
 
 @contextmanager

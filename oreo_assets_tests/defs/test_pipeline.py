@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
@@ -21,7 +26,8 @@ FIRST = "order_id,amount,status\nA1,10.50,open\nA2,-20,open\n"
 
 
 def _instance(house: House) -> dg.DagsterInstance:
-    return dg.DagsterInstance.from_config(str(prepare_instance(house.ws.settings)))
+    prepare_instance(house.ws.settings)
+    return dg.DagsterInstance.from_config(str(house.ws.settings.dagster_home))
 
 
 def _metadata(instance: dg.DagsterInstance, layer: str) -> dict[str, object]:
@@ -95,3 +101,15 @@ def test_a_refused_file_leaves_a_failed_blocking_check(house: House):
 
 def _check_names(house: House) -> list[str]:
     return [*house.ws.spec(house.ref).check_names, "not_null", "appended_rows_are_new"]
+
+
+def test_processes_that_open_a_new_dagster_home_at_once_all_can(tmp_path: Path):
+    opening = (
+        "from oreo_assets.defs.embedded import prepare_instance; from oreo_assets.settings import Settings; "
+        "prepare_instance(Settings.from_env())"
+    )
+    env = os.environ | {"DELTA_DATA_ROOT": str(tmp_path / "lake")}
+    openers = [subprocess.Popen([sys.executable, "-c", opening], env=env) for _ in range(3)]
+    assert [opener.wait(120) for opener in openers] == [0, 0, 0]
+    with closing(sqlite3.connect(tmp_path / "lake.oreo" / "dagster" / "schedules" / "schedules.db")) as database:
+        assert len(database.execute("SELECT * FROM alembic_version").fetchall()) == 1
