@@ -72,10 +72,11 @@ def problem_with(text: str, spec: DatasetSpec, spark: SparkSession) -> str | Non
 
 
 def columns_in(text: str, spec: DatasetSpec) -> list[str]:
-    """The declared columns that the expression names; only used to choose which values to show."""
-    code = _NOT_CODE.sub(lambda found: found["name"] or " ", text)
-    words = {w.lower() for w in re.findall(r"\w+", code)}
-    return [c for c in spec.column_names if c.lower() in words]
+    """The declared columns that the expression names. A function's name may be among them: one too many is no harm."""
+    quoted = {found["name"][1:-1].replace("``", "`") for found in _NOT_CODE.finditer(text) if found["name"]}
+    words = quoted | set(re.findall(r"\w+", _NOT_CODE.sub(" ", text)))
+    named = {word.lower() for word in words}
+    return [c for c in spec.column_names if c.lower() in named]
 
 
 def _ambient_in(code: str, spec: DatasetSpec) -> str | None:

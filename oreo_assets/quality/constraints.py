@@ -31,6 +31,11 @@ def check_constraints(spec: DatasetSpec, rows: DataFrame, *, keep: int = FAILING
     return _check_together(spec, rows, rules, keep)
 
 
+def columns_constrained(spec: DatasetSpec) -> set[str]:
+    """The columns that decide whether a row breaks a constraint."""
+    return {c for rule in _rules(spec) for c in rule.looked_at}
+
+
 def validate_constraint_sql(spec: DatasetSpec, spark: SparkSession) -> None:
     """Refuse constraints that cannot be checked row by row: bad SQL, subqueries, chance or the clock."""
     problems = [

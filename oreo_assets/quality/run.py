@@ -49,6 +49,14 @@ def validate(
     return tuple(outcomes[b.name] for b in bound)
 
 
+def columns_looked_at(spec: DatasetSpec) -> set[str] | None:
+    """The columns that checks of single rows read; None if one of them does not say which."""
+    single = [e for e in spec.expectations if not _is_about_table(e)]
+    if any(e.arguments.keys() & {"row_condition", "condition_parser"} or not _columns(e) for e in single):
+        return None
+    return {c for e in single for c in _columns(e)}
+
+
 def _is_about_table(declared: Expectation) -> bool:
     return declared.relative is not None or scope_of(declared.type) is Scope.TABLE
 

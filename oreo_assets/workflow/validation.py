@@ -10,17 +10,18 @@ from ..catalog.change_requests import get_change_request, transition
 from ..catalog.models import ChangeRequest, ValidationRun
 from ..crash_points import reach
 from ..lake import log
-from ..lake.diff import content_hash, diff
+from ..lake.diff import Wanted, changed_rows, content_hash, count_changes
 from ..lake.overlay import main_as_is, rows_to_be, table_to_be
 from ..model.errors import StaleApprovalError, StateError
 from ..model.ids import new_id
 from ..model.spec import BUILT_IN_CHECKS, NEW_ROWS, DatasetSpec
 from ..model.states import CRState, Mode, Severity
 from ..quality import documents
-from ..quality.constraints import check_constraints
+from ..quality.constraints import check_constraints, columns_constrained
 from ..quality.documents import RunDocuments, RunFacts
 from ..quality.frames import computed_once
 from ..quality.outcomes import CheckOutcome, CheckStatus, FailingRow, Scope, Verdict
+from ..quality.run import columns_looked_at
 from ..quality.run import validate as run_suite
 from ..quality.store import read_run, write_run
 from .workspace import Workspace
@@ -118,9 +119,15 @@ def _outcomes(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest) -> tuple[Chec
     table = table_to_be(ws.spark(), change)
     relative = any(e.relative for e in spec.expectations)
     before = main_as_is(ws.spark(), change) if relative else None
-    with computed_once(rows_to_be(ws.spark(), change)) as rows:
+    with computed_once(rows_to_be(ws.spark(), change, _needed(spec))) as rows:
         judged = (*run_suite(spec, rows, table=table, before=before), *check_constraints(spec, rows))
     return (*judged, _appended_rows_are_new(ws, cr))
+
+
+def _needed(spec: DatasetSpec) -> set[str] | None:
+    """The columns that have to be looked up in main for rows of a file that leaves them out."""
+    looked_at = columns_looked_at(spec)
+    return None if looked_at is None else looked_at | columns_constrained(spec) | set(spec.key)
 
 
 def _appended_rows_are_new(ws: Workspace, cr: ChangeRequest) -> CheckOutcome:
@@ -128,9 +135,10 @@ def _appended_rows_are_new(ws: Workspace, cr: ChangeRequest) -> CheckOutcome:
     rows: tuple[FailingRow, ...] = ()
     total = 0
     if cr.mode is Mode.APPEND:
-        page = diff(ws.change_set(cr), kinds=("updated", "unchanged"), limit=1000)
-        total = page.counts.updated + page.counts.unchanged
-        rows = tuple(FailingRow(r["row_id"], {}, {}) for r in page.rows)
+        counts = count_changes(ws.change_set(cr))
+        total = counts.updated + counts.unchanged
+        known = changed_rows(ws.change_set(cr), Wanted(kinds=("updated", "unchanged")), 1000) if total else []
+        rows = tuple(FailingRow(row_id, {}, {}) for row_id in known)
     return CheckOutcome(
         name=NEW_ROWS,
         type="oreo",

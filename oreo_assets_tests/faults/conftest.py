@@ -17,8 +17,18 @@ from oreo_assets_tests.house import House, open_house
 
 from . import table
 from .oracle import LEDGER, Oracle, Row, file_of
+from .points import ALL
 from .processes import Child
 from .workers import Job
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`make test` takes the points that differ; Spark is idle at the others, and `make faults` takes those too."""
+    if ALL:
+        return
+    later = [item for item in items if item.get_closest_marker("at_length")]
+    config.hook.pytest_deselected(items=later)
+    items[:] = [item for item in items if item not in later]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -73,7 +73,7 @@ def test_an_engine_killed_between_its_jobs(lake: Lake, mortal: tuple[Settings, i
     _note_and_check(lake, point, fault, cr_id, rows, child.was_killed, answer.error)
 
 
-@pytest.mark.skipif(not ALL, reason="in `make faults`: Spark is idle at these points")
+@pytest.mark.at_length
 @pytest.mark.parametrize(("point", "fault"), EARLY)
 def test_an_engine_killed_before_the_merge(lake: Lake, mortal: tuple[Settings, int], point: str, fault: Fault):
     rows = lake.new_rows()
@@ -109,7 +109,7 @@ def test_an_engine_killed_while_it_merges(lake: Lake, mortal: tuple[Settings, in
     _note_and_check(lake, "merge: data written, log not", fault, cr_id, rows, child.was_killed, answer.error, met)
 
 
-@pytest.mark.skipif(not ALL, reason="in `make faults`")
+@pytest.mark.at_length
 def test_recovery_and_its_engine_killed_after_the_fence(lake: Lake, mortal: tuple[Settings, int]):
     rows = lake.new_rows()
     cr_id = lake.approved(rows)
