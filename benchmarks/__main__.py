@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from . import platform_job, table_job
+from . import diff_job, platform_job, table_job
 from .measure import Measured
 
 RESULTS = Path(__file__).parent / "results"
@@ -35,6 +35,7 @@ def main() -> None:
 
 def _jobs(scale: str) -> Iterator[Measured]:
     small = scale == "small"
+    yield from diff_job.run(rows=10_000_000, changed=100_000, times=3 if small else 7)
     yield from platform_job.run(times=3 if small else 9)
     yield from table_job.run(
         rows=1_000_000 if small else 10_000_000, changed=10_000 if small else 100_000, times=3 if small else 7

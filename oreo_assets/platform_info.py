@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from .model.ids import DatasetRef
 from .settings import Settings
 
 LOCATION = "oreo_assets.definitions"
@@ -89,6 +90,25 @@ def reload_definitions(info: PlatformInfo) -> str | None:
     return _problem(answer)
 
 
+def change_request_path(ref: DatasetRef, cr_id: str) -> str:
+    """The page of the review site that shows a change request."""
+    return f"/p/{ref.project}/{ref.dataset}/cr/{cr_id}"
+
+
+def change_request_url(settings: Settings, ref: DatasetRef, cr_id: str) -> str:
+    return f"{_site(settings)}{change_request_path(ref, cr_id)}"
+
+
+def report_url(settings: Settings, ref: DatasetRef, run_id: str) -> str:
+    """The page that shows what a validation run found."""
+    return f"{_site(settings)}/reports/{ref.project}/{ref.dataset}/{run_id}"
+
+
+def dagster_asset_url(settings: Settings, ref: DatasetRef, layer: str) -> str:
+    """The page of Dagster that shows a dataset's `imports`, `staging`, `main` or `audit`."""
+    return f"http://127.0.0.1:{settings.dagster_port}/assets/{ref.project}/{ref.dataset}/{layer}"
+
+
 def tell_of_new_datasets(settings: Settings) -> str | None:
     """A running platform learns of a new dataset at once instead of at its next restart. What went wrong, or None."""
     info = platform_running(settings)
@@ -107,6 +127,10 @@ def _problem(answer: Any) -> str | None:
         if loaded.get("__typename") == "PythonError"
         else None
     )
+
+
+def _site(settings: Settings) -> str:
+    return f"http://127.0.0.1:{settings.api_port}"
 
 
 def _file(settings: Settings) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +76,32 @@ class Settings:
             "OREO_DATASETS": str(self.dataset_files) if self.dataset_files else None,
         }
         return {name: value for name, value in pairs.items() if value}
+
+
+def cookie_secret(settings: Settings) -> bytes:
+    """What the review site signs its cookies with: made once per root, readable by its owner only.
+
+    It is written beside and then linked into place, so that of two processes that start at once both read the
+    same, and nobody reads half of one.
+    """
+    path = settings.state_dir / "site.key"
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(32))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    return path.read_bytes()
 
 
 def _default_root() -> str:

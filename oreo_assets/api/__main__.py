@@ -1,4 +1,4 @@
-"""`python -m oreo_assets.api`: the API on the loopback interface."""
+"""`python -m oreo_assets.api`: the API and the review site on the loopback interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .middleware import WithRequestId
 def main() -> None:
     settings = Settings.from_env()
     _log()
-    uvicorn.run(create_app(settings), host="127.0.0.1", port=settings.api_port, log_level="warning")
+    uvicorn.run(create_app(settings, site=True), host="127.0.0.1", port=settings.api_port, log_level="warning")
 
 
 def _log() -> None:

@@ -17,13 +17,16 @@ from .receiving import remove_leftovers
 from .routes import (
     audit,
     change_requests,
+    comments,
     datasets,
     decisions,
     delta,
     health,
     history,
+    live,
     maintenance,
     projects,
+    reports,
     rows,
     uploads,
     users,
@@ -33,7 +36,20 @@ from .told import ErrorDocument
 
 V1 = "/api/v1"
 _UPLOADS = rf"{V1}/projects/[^/]+/datasets/[^/]+/uploads"
-_NOUNS = (projects, datasets, users, uploads, change_requests, decisions, rows, history, audit, maintenance)
+_NOUNS = (
+    projects,
+    datasets,
+    users,
+    uploads,
+    change_requests,
+    decisions,
+    live,
+    comments,
+    rows,
+    history,
+    audit,
+    maintenance,
+)
 _ERRORS: dict[int | str, dict[str, Any]] = {
     401: {"model": ErrorDocument, "description": "No token, or one that nobody knows."},
     403: {"model": ErrorDocument, "description": "The token's user has not the role for this."},
@@ -50,7 +66,8 @@ Send your token as `Authorization: Bearer TOKEN`. Every error has one shape, `{"
 """
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, *, site: bool = False) -> FastAPI:
+    """The API, and (as the shipped server has it) the review site beside it."""
     service = Service(settings)
 
     @asynccontextmanager
@@ -76,8 +93,14 @@ def create_app(settings: Settings) -> FastAPI:
     for noun in _NOUNS:
         app.include_router(noun.router, prefix=V1, responses=_ERRORS)
     app.include_router(delta.router, responses=_ERRORS)
+    app.include_router(reports.router, responses=_ERRORS)
     app.include_router(health.router, responses={"default": _ERRORS["default"]})
     _declare_dataset_files(app)
+    if site:
+        # Here, not above: NiceGUI takes a second to import, and the API alone does without.
+        from .site.mount import mount_site
+
+        mount_site(app, service)
     return app
 
 

@@ -45,6 +45,12 @@ class WithReason(_Asked):
     reason: Reason = Field(examples=["wrong month"], description="Why; its author reads it.")
 
 
+class NewComment(_Asked):
+    text: Reason = Field(examples=["Is this the net amount?"])
+    row_id: RowId | None = Field(None, examples=["A1"], description="About one row.")
+    column: Name | None = Field(None, examples=["amount"], description="About one cell of that row.")
+
+
 class CellChoice(_Asked):
     row_id: RowId
     column: Name | None = Field(None, description="The whole row if left out.")
@@ -66,6 +72,10 @@ class Restore(_Asked):
     version: int | None = Field(None, ge=0, le=2**53, examples=[12])
     timestamp: Name | None = Field(None, examples=["2026-01-31T12:00:00+00:00"])
     note: Note = ""
+
+
+class Revert(_Asked):
+    note: Note = Field("", description="Why; says what it reverts if left out.")
 
 
 class SendRows(_Asked):
@@ -98,3 +108,36 @@ PageLimit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
 def following(found: list[dict[str, Any]], key: Callable[[Any], Any], after: Any) -> list[dict[str, Any]]:
     """Those that come after the page before, in the order of `key`."""
     return [item for item in sorted(found, key=key) if not after or key(item) > after]
+
+
+Value = Annotated[str, Field(max_length=1_000_000)]
+
+
+class OpenLiveSession(_Asked):
+    where: list[Note] = Field([], max_length=100, examples=[["country=eq.DE"]], description="Only these rows.")
+
+
+class LiveCell(_Asked):
+    row_id: RowId
+    column: Name
+    value: Value | None = Field(description="As text, spelt as in a file; null for no value.")
+
+
+class SetCells(_Asked):
+    cells: list[LiveCell] = Field(
+        min_length=1, max_length=200_000, examples=[[{"row_id": "A1", "column": "amount", "value": "12.50"}]]
+    )
+
+
+class AddRows(_Asked):
+    rows: list[dict[Name, Value | None]] = Field(
+        min_length=1, max_length=100_000, examples=[[{"order_id": "A9", "amount": "7.50"}]]
+    )
+
+
+class DeleteRows(_Asked):
+    row_ids: list[RowId] = Field(min_length=1, max_length=200_000, examples=[["A1", "A2"]])
+
+
+class SubmitLiveSession(_Asked):
+    note: Note = Field("", description="Why; reviewers and the history show it.")

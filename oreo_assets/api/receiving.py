@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import re
+import json
 import secrets
 import shutil
 import time
@@ -15,24 +15,30 @@ from typing import IO, Annotated, Any
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from ..catalog.users import Actor
 from ..model.errors import BadFileError, UnavailableError
+from ..model.ids import DatasetRef
+from ..model.safe_text import for_file_list
 from ..model.states import Mode, Role
 from ..settings import Settings
-from .asked import Note
+from .asked import Name, Note
 from .auth import Who
 from .errors import TooLargeError
 from .places import DatasetAt
-from .service import Here
+from .service import Here, Service
 
 _MAX_FIELD_BYTES = 64 * 2**10
 _MAX_PARTS = 20
 _FRAMING_BYTES = 2**20
 """What a form may have around its file: boundaries, headers and the other fields."""
 _LEFT_OVER_AFTER_SECONDS = 24 * 3600
+
+
+Renames = Annotated[dict[Name, Name], Field(max_length=2_000), BeforeValidator(lambda v: _from_json(v))]
 
 
 class UploadForm(BaseModel):
@@ -44,6 +50,11 @@ class UploadForm(BaseModel):
     sheet: Note | None = Field(None, description="The sheet of a workbook.")
     note: Note = Field("", description="Why; the reviewer reads it.")
     set_aside: bool = Field(False, description="Go on without the bad rows, and keep them.")
+    renames: Renames = Field(
+        {},
+        description="Which column a header of the file stands for, as a JSON object; empty for one to leave out.",
+        examples=['{"Order no.": "order_id", "remarks": ""}'],
+    )
     dry_run: bool = Field(False, description="Only report; nothing is kept.")
 
 
@@ -73,15 +84,25 @@ def remove_leftovers(settings: Settings) -> None:
 
 async def _receive(request: Request, ref: DatasetAt, who: Who, here: Here) -> AsyncIterator[ReceivedFile]:
     """Take the form in. What is on disk is gone again when the request is over, however it ended."""
+    folder = new_folder(here.settings)
+    try:
+        yield await receive_into(folder, request, ref, who, here)
+    finally:
+        await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
+
+
+def new_folder(settings: Settings) -> Path:
+    """A place for one file that comes, under a name that nobody can guess."""
+    return incoming_folder(settings) / secrets.token_hex(16)
+
+
+async def receive_into(folder: Path, request: Request, ref: DatasetRef, who: Actor, here: Service) -> ReceivedFile:
+    """Take the form in, and leave its file in the folder, which is made here."""
     limit = await run_in_threadpool(_limit_of, here, who, ref)
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit + _FRAMING_BYTES:
         raise _too_large(limit)
-    folder = incoming_folder(here.settings) / secrets.token_hex(16)
-    try:
-        yield await _take_in(request, folder, limit)
-    finally:
-        await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
+    return await _take_in(request, folder, limit)
 
 
 async def _take_in(request: Request, folder: Path, limit: int) -> ReceivedFile:
@@ -109,11 +130,21 @@ async def _take_in(request: Request, folder: Path, limit: int) -> ReceivedFile:
 Received = Annotated[ReceivedFile, Depends(_receive)]
 
 
-def _limit_of(here: Here, who: Who, ref: DatasetAt) -> int:
+def _limit_of(here: Service, who: Actor, ref: DatasetRef) -> int:
     """Asked before the first byte is taken, so that nobody can fill a disk they may not write to."""
     spec = here.ws.spec(ref)
     who.require(Role.CONTRIBUTOR, ref.project)
     return spec.policies.limits.max_file_mb * 2**20
+
+
+def _from_json(given: Any) -> Any:
+    """A form has only texts: this one holds an object."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given) if given.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise ValueError("is not a JSON object") from error
 
 
 def _boundary(request: Request) -> bytes:
@@ -227,12 +258,10 @@ class _Form:
 
 def display_name(given: str) -> str:
     """What a client calls its file, fit to be shown. It is never part of a path here."""
-    last = re.split(r"[/\\]", given)[-1]
-    name = "".join(c for c in last if c.isprintable()).strip()
+    name = for_file_list(given)
     if not name:
         raise BadFileError("The file has no name.", "Send the part `file` with a filename, such as orders.csv.")
-    stem, dot, ending = name.rpartition(".")
-    return name if len(name) <= 200 else f"{stem[: 198 - len(ending)]}…{dot}{ending}"[:200]
+    return name
 
 
 def _too_large(limit: int) -> TooLargeError:

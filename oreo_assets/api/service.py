@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import threading
+from functools import cached_property
 from typing import Annotated
 
 from fastapi import Depends, Request
 
-from ..settings import Settings
+from ..settings import Settings, cookie_secret
 from ..workflow.workspace import Workspace
 from .jobs import JobTable
+from .visits import Visits
 
 
 class Service:
-    """The workspace and the jobs of an app."""
+    """The workspace, the jobs and the visits of an app."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.jobs = JobTable()
+        self.visits = Visits(lambda: self._cookie_secret, lambda: self.ws.catalog)
         self._lock = threading.Lock()
         self._ws: Workspace | None = None
 
@@ -28,6 +31,10 @@ class Service:
             if self._ws is None:
                 self._ws = Workspace.open(self.settings)
             return self._ws
+
+    @cached_property
+    def _cookie_secret(self) -> bytes:
+        return cookie_secret(self.settings)
 
     def close(self) -> None:
         with self._lock:

@@ -189,9 +189,34 @@ class ValidationRun(_Told):
     checks: list[dict[str, Any]]
 
 
+class BeforeAfter(_Told):
+    before: Any
+    after: Any
+
+
+class NewValues(_Told):
+    count: int
+    approximate: bool = Field(description="They were too many to look up in main: it may be fewer.")
+    examples: list[Any]
+
+
+class TopChange(_Told):
+    old: Any
+    new: Any
+    count: int
+
+
 class ColumnChanges(_Told):
+    """One column over all rows that change: as they are in main, and as they will be."""
+
     name: str
     cells_changed: int
+    null_rate: BeforeAfter
+    min: BeforeAfter
+    max: BeforeAfter
+    new_values: NewValues = Field(description="Distinct values that main does not have in this column.")
+    top_changes: list[TopChange] = Field(description="What most often becomes what.")
+    sampled: bool = Field(description="`new_values` and `top_changes` are those of a sample.")
 
 
 class Cell(_Told):
@@ -203,6 +228,7 @@ class ChangedRow(_Told):
     row_id: str
     change: Literal["inserted", "updated", "deleted", "unchanged"]
     cells: dict[str, Cell]
+    changed: list[str] = Field(description="The columns that change in this row.")
 
 
 class Diff(_Told):
@@ -210,6 +236,46 @@ class Diff(_Told):
     columns: list[ColumnChanges]
     rows: list[ChangedRow]
     next: str | None = Field(description="Begin the next page after this row: `after`.")
+    matching: int = Field(description="So many rows were asked for, on all pages together.")
+    sampled: bool = Field(description="Not everything could be looked at: some figure or choice stands for a part.")
+
+
+class Comment(_Told):
+    comment_id: str
+    change_request_id: str
+    kind: Literal["comment", "changes_requested"]
+    author: str
+    text: str
+    row_id: str | None
+    column: str | None
+    staging_version: int | None = Field(description="What was staged when it was said.")
+    created_at: datetime
+    resolved_at: datetime | None
+    resolved_by: str | None
+
+
+class Reason(_Told):
+    code: str
+    message: str
+    remedy: str
+
+
+class Standing(_Told):
+    change_request_id: str
+    state: CRState
+    base_version: int | None
+    main_version: int
+    commits: int = Field(description="Change requests that were merged since its base.")
+    rows_overlapping: int = Field(description="Rows that both it and main changed since.")
+    conflicts: int = Field(description="Cells and rows that a person would have to settle.")
+    capped: bool = Field(description="There are more of them than were looked at.")
+    approvals: int
+    approvals_needed: int
+    approved_by_me: bool
+    warnings: list[str] = Field(description="Failed checks whose reasons an approval must give.")
+    changes_requested: list[Comment]
+    can_approve: bool
+    reasons: list[Reason] = Field(description="All that speaks against your approval.")
 
 
 class PartRejected(ChangeRequestCard):
@@ -287,3 +353,92 @@ class Health(_Told):
 
 class TableRows(_Told):
     rows: list[dict[str, Any]]
+
+
+class LiveCounts(_Told):
+    inserted: int
+    updated: int
+    deleted: int
+    cells: int
+    failed_fatal: int
+    failed_warning: int
+    failed_info: int
+
+
+class LiveSession(_Told):
+    session_id: str
+    project: str
+    dataset: str
+    owner: str
+    state: Literal["open", "submitted", "closed", "discarded", "expired"]
+    base_version: int
+    main_version: int | None
+    where: list[str]
+    created_at: datetime
+    expires_at: datetime
+    change_request_id: str | None
+    counts: LiveCounts | None = Field(description="Null in a list, and where its edits are gone.")
+    edits: int | None
+    bytes: int | None
+    max_bytes: int | None
+    can_undo: bool
+    can_redo: bool
+
+
+class FailedCheck(_Told):
+    check: str
+    severity: Literal["fatal", "warning", "info"]
+    expected: str
+
+
+class CellVerdict(_Told):
+    failed: list[FailedCheck]
+    not_judged: list[str] = Field(description="Checks that need more than this value; they run on submission.")
+
+
+class EditedCell(_Told):
+    row_id: str
+    column: str
+    old: str | None
+    new: str | None
+    validation: CellVerdict
+
+
+class LiveEdit(_Told):
+    session_id: str
+    row_ids: list[str]
+    cells: list[EditedCell]
+    counts: LiveCounts
+    can_undo: bool
+    can_redo: bool
+
+
+class LiveRow(_Told):
+    row_id: str
+    change: Literal["inserted", "updated", "deleted", "unchanged"]
+    values: dict[str, Any]
+    old: dict[str, Any] = Field(description="What the base has in the cells that are changed.")
+    failed: dict[str, list[FailedCheck]]
+    others: list[str] = Field(description="Who else has this row changed.")
+
+
+class LiveRows(_Told):
+    rows: list[LiveRow]
+    columns: list[str]
+    version: int
+    next: int | None = Field(description="Where the next page begins: `offset`.")
+
+
+class Overlap(_Told):
+    row_id: str
+    columns: list[str] = Field(description="Empty: the row is deleted or added there.")
+    owner: str
+    session_id: str
+
+
+class Overlaps(_Told):
+    rows: list[Overlap]
+
+
+class LiveSubmitted(ChangeRequestCard):
+    session_id: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
 
 from ..model.errors import BusyError, OreoError
 from ..model.ids import new_id
@@ -95,6 +96,14 @@ def is_leased(catalog: Catalog, name: str) -> bool:
 
 
 def _acquire(catalog: Catalog, name: str, seconds: float) -> HeldLease:
+    try:
+        return _take(catalog, name, seconds)
+    except IntegrityError:
+        # Several met at the first lease of this name, and one of them wrote its row. Now there is one to look at.
+        return _take(catalog, name, seconds)
+
+
+def _take(catalog: Catalog, name: str, seconds: float) -> HeldLease:
     holder = f"{socket.gethostname()}:{os.getpid()}:{new_id('l')}"
     with catalog.write() as tx:
         row = tx.scalars(select(Lease).where(Lease.name == name).with_for_update()).first()

@@ -142,6 +142,7 @@ class Upload(_OfDataset, Base):
     extension: Mapped[str] = mapped_column(String(16))
     sheet: Mapped[str | None] = mapped_column(Text)
     set_aside: Mapped[bool] = mapped_column(default=False)
+    renames: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     keeps_row_id: Mapped[bool] = mapped_column(default=False)
     bytes: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str | None] = mapped_column(String(64))
@@ -249,15 +250,17 @@ class LiveSession(_OfDataset, Base):
     """One person's cell edits that are not yet a change request."""
 
     __tablename__ = "live_sessions"
-    __table_args__ = (_to_dataset(),)
+    __table_args__ = (_to_dataset(), Index("ix_live_sessions_dataset", "project", "dataset", "state"))
 
     id: Mapped[str] = mapped_column(String(64), primary_key=True)
     owner: Mapped[str]
     state: Mapped[str] = mapped_column(String(32))
     base_version: Mapped[int] = mapped_column(BigInteger)
+    filters: Mapped[list[Any] | None]
     change_request_id: Mapped[str | None] = mapped_column(ForeignKey("change_requests.id"))
     created_at: Mapped[datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
 
 
 class Tag(_OfDataset, Base):
@@ -336,3 +339,42 @@ class Lease(Base):
     holder: Mapped[str | None]
     fence: Mapped[int] = mapped_column(BigInteger)
     expires_at: Mapped[datetime]
+
+
+class Comment(_OfDataset, Base):
+    """What somebody said about a change request: about all of it, one row, or one cell.
+
+    `staging_version` is what they were looking at, so that a wish for changes ends when it is staged anew.
+    """
+
+    __tablename__ = "comments"
+    __table_args__ = (
+        _to_dataset(),
+        CheckConstraint('"column" IS NULL OR row_id IS NOT NULL', name="ck_comments_cell_has_row"),
+        Index("ix_comments_change_request", "change_request_id", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    change_request_id: Mapped[str] = mapped_column(ForeignKey("change_requests.id"))
+    kind: Mapped[str] = mapped_column(String(32), default="comment")
+    row_id: Mapped[str | None] = mapped_column(Text)
+    column: Mapped[str | None]
+    author: Mapped[str]
+    text: Mapped[str] = mapped_column(Text)
+    staging_version: Mapped[int | None] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    resolved_at: Mapped[datetime | None]
+    resolved_by: Mapped[str | None]
+
+
+class HeaderMap(Base):
+    """Which header of a file means which column, as people chose it for a dataset before."""
+
+    __tablename__ = "header_maps"
+    __table_args__ = (_to_dataset(),)
+
+    project: Mapped[str] = mapped_column(String(64), primary_key=True)
+    dataset: Mapped[str] = mapped_column(String(64), primary_key=True)
+    columns: Mapped[dict[str, Any]]
+    updated_by: Mapped[str]
+    updated_at: Mapped[datetime] = mapped_column(default=now)

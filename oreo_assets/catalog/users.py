@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,7 +83,7 @@ def add_user(catalog: Catalog, actor: Actor | None, name: str, role: Role, proje
         else:
             token = f"oreo_{secrets.token_urlsafe(32)}"
             user = user or User(name=name)
-            user.token_hash, user.revoked_at = _hash(token), None
+            user.token_hash, user.revoked_at = token_hash(token), None
             tx.add(user)
         tx.flush()
         tx.merge(Grant(user=name, project=project or EVERYWHERE, role=role))
@@ -126,10 +127,25 @@ def sign_in(catalog: Catalog, token: str | None) -> Actor:
     if not token:
         raise _not_signed_in()
     with catalog.read() as tx:
-        user = tx.scalars(select(User).where(User.token_hash == _hash(token), User.revoked_at.is_(None))).first()
+        user = tx.scalars(select(User).where(User.token_hash == token_hash(token), User.revoked_at.is_(None))).first()
         if user is None:
             raise NotSignedInError("The token is not one that Oreo knows, or it was revoked.", "Ask an admin for one.")
         return Actor(user.name, _grants(tx, user.name))
+
+
+def sign_in_again(catalog: Catalog, name: str, is_theirs: Callable[[str], bool]) -> Actor:
+    """A user who proved earlier who they are, with the roles of now. `is_theirs` is shown the hash of their token:
+    one that was revoked or replaced meanwhile ends what was begun with it."""
+    with catalog.read() as tx:
+        user = tx.get(User, name)
+        if user is None or user.revoked_at or not is_theirs(user.token_hash):
+            raise NotSignedInError("The token you signed in with was revoked.", "Ask an admin for a new one.")
+        return Actor(user.name, _grants(tx, user.name))
+
+
+def token_hash(token: str) -> str:
+    # Tokens are 256 bits of chance, so a plain hash is enough; there is nothing to guess.
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def has_users(catalog: Catalog) -> bool:
@@ -146,8 +162,3 @@ def _not_signed_in() -> NotSignedInError:
         "Nobody is signed in.",
         "Set OREO_TOKEN or give --token. In a new catalog, make the first user: oreo user add NAME --role admin",
     )
-
-
-def _hash(token: str) -> str:
-    # Tokens are 256 bits of chance, so a plain hash is enough; there is nothing to guess.
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -10,7 +10,7 @@ from .command import Debug, Json, Root, Token, remember
 from .help import Lazy, OreoGroup
 
 SECTIONS = {
-    "Change data": ("upload", "cr", "restore"),
+    "Change data": ("upload", "live", "cr", "restore"),
     "Read data": ("query", "history"),
     "Set up": ("project", "dataset", "user"),
     "Run": ("up", "demo", "engine", "doctor"),
@@ -20,6 +20,7 @@ SECTIONS = {
 
 COMMANDS = {
     "upload": Lazy("upload", "Send a file: opens a change request."),
+    "live": Lazy("live", "Edit cells live, and submit them as a change request."),
     "cr": Lazy("cr", "Look at change requests and decide on them."),
     "restore": Lazy("restore", "Open a change request that brings an earlier version back."),
     "query": Lazy("query", "Read rows, now or as of a version."),

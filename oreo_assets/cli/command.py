@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ..model.safe_text import check_text
 from .face import Answer, Asked, Face
 from .help import OreoCommand, OreoGroup
 from .output import only_ours_on_stdout, print_json
@@ -89,6 +90,10 @@ def _with_globals(function: Command) -> Callable[..., None]:
     @functools.wraps(function)
     def run(ctx: typer.Context, **given: Any) -> None:
         asked = remember(ctx, *(given.pop(name) for name in _GLOBALS))
+        for name, value in given.items():
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str):
+                    check_text(text, name.replace("_", " "))
         _answer(asked, functools.partial(function, **given))
 
     signature = inspect.Signature([context, *(p.replace(kind=keyword) for p in own), *shared])

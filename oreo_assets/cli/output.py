@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..model.plain import json_bytes
+from ..model.safe_text import for_terminal
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterable
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
 _WIDE = 1000
 
@@ -24,10 +28,18 @@ def print_json(document: Any) -> None:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Rich's console, colourless where NO_COLOR says so. What is piped is not cut to a terminal's width."""
+    """Rich's console, colourless where NO_COLOR says so. What is piped is not cut to a terminal's width.
+
+    Whatever a command shows, nothing in it commands the terminal: file names, notes and cells are other
+    people's words. Rich's own commands (colours, the spinner) are no text and stay.
+    """
     from rich.console import Console
 
     class _Console(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else segment._replace(text=for_terminal(segment.text))
+
         def on_broken_pipe(self) -> None:
             # Rich would exit with 1, which for us means a defect; running.py knows better.
             raise BrokenPipeError

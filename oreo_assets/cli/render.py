@@ -12,6 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ..model.safe_text import for_terminal
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -74,7 +76,7 @@ def cell(value: Any) -> Text:
         return Text("true" if value else "false")
     if isinstance(value, datetime):
         return Text(value.isoformat(sep=" "))
-    return Text(str(value))
+    return Text(for_terminal(str(value)))
 
 
 def state(word: str | None) -> Text:
@@ -119,7 +121,7 @@ def cut(console: Console, shown: int, total: int, what: str, how: str) -> None:
 
 def say(console: Console, text: str, style: str = "") -> None:
     """A line of words: not wrapped, so that a command in it can be copied, and not taken for markup."""
-    console.print(text, style=style, markup=False, soft_wrap=True)
+    console.print(for_terminal(text), style=style, markup=False, soft_wrap=True)
 
 
 def _is_number(value: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from ..model.errors import DefectError, ExitCode, OreoError, UsageError
+from ..model.safe_text import for_terminal
 from .output import print_json
 
 INTERRUPTED = 130
@@ -37,9 +38,9 @@ def run(argv: Sequence[str] | None = None) -> int:
 def print_error(error: OreoError) -> None:
     """One line of what, one of what to do."""
     colour = not os.environ.get("NO_COLOR")
-    typer.echo(_style("error: ", colour, fg="red", bold=True) + error.message, err=True)
+    typer.echo(_style("error: ", colour, fg="red", bold=True) + for_terminal(error.message), err=True)
     if error.remedy:
-        typer.echo(_style(error.remedy, colour, fg="cyan"), err=True)
+        typer.echo(_style(for_terminal(error.remedy), colour, fg="cyan"), err=True)
 
 
 def _run(args: list[str], *, as_json: bool, debug: bool) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadFileError, OreoError
 from ..model.ids import DatasetRef
+from ..model.safe_text import for_one_line, for_terminal
 from ..model.states import CRState
 from ..workflow.intake import UploadOptions, UploadResult, refusal_of
 from .face import Answer, Face
@@ -69,7 +70,7 @@ def _show(console: Console, document: dict[str, Any], name: str) -> None:
         cut(console, min(SHOWN_REJECTS, len(rejects)), total, "problems", "All of them: --json")
         console.print()
     bad = document["rows_rejected"]
-    say(console, f"{name}: {count(document['rows_read'])} rows read, {count(bad)} of them bad.")
+    say(console, f"{for_one_line(name)}: {count(document['rows_read'])} rows read, {count(bad)} of them bad.")
     if document["new_columns"]:
         new = ", ".join(f"{c['name']} ({c['type']})" for c in document["new_columns"])
         say(console, f"New columns, for the reviewer to see: {new}.", "yellow")
@@ -119,4 +120,4 @@ def _show_after_waiting(face: Face, console: Console, ref: DatasetRef, cr: dict[
 def _text(value: Any) -> str:
     from rich.markup import escape
 
-    return "-" if value is None else f"{value:,}" if isinstance(value, int) else escape(str(value))
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else escape(for_terminal(str(value)))

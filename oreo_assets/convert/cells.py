@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..lake.sql import quote_literal
+from ..model.states import RowChange
 from ..model.types import ColumnType
 
 EMPTY = "must not be empty"
@@ -91,6 +92,14 @@ def native_rule(cell: str, type_: ColumnType, required: bool) -> CellRule:
         f"CASE WHEN {cell} IS NULL THEN {quote_literal(EMPTY) if required else 'NULL'} ELSE {reason} END",
         f"CAST({cell} AS {type_.duckdb})",
     )
+
+
+def change_rule(cell: str) -> CellRule:
+    """For the cell in which a row of a patch says what becomes of it."""
+    text = f"lower(trim({cell}, {_BLANKS}))"
+    words = ", ".join(quote_literal(word) for word in RowChange)
+    reason = quote_literal(f"must be {' or '.join(RowChange)}")
+    return CellRule(_case_empty(text, True, f"CASE WHEN {text} NOT IN ({words}) THEN {reason} END"), text)
 
 
 def _case_empty(text: str, required: bool, otherwise: str) -> str:

@@ -66,6 +66,11 @@ def _answer(request: ConversionRequest, folder: Path) -> dict[str, Any]:
         if "File too large" in words or "max_temp_directory_size" in words:
             return {"exhausted": "file size"}
         return {"defect": traceback.format_exc(limit=-6)}
+    except BaseException as error:
+        # A reader written in Rust panics past `Exception`.
+        if type(error).__name__ == "PanicException":
+            return {"crashed": "panic"}
+        raise
 
 
 def _set(which: int, value: int) -> None:

@@ -78,13 +78,16 @@ class Lines:
             self._ready.extend(data[:whole].splitlines(keepends=True))
             self._rest = data[whole:]
             if len(self._rest) > MAX_LINE_BYTES:
-                number = self.number + len(self._ready) + 1
-                raise BadFileError(
-                    f"Line {number} is longer than {MAX_LINE_BYTES >> 20} MB.",
-                    "Check that the file has line breaks, and that every quote is closed.",
-                    line=number,
-                )
+                raise line_too_long(self.number + len(self._ready) + 1)
         return bool(self._ready)
+
+
+def line_too_long(number: int) -> BadFileError:
+    return BadFileError(
+        f"Line {number} is longer than {MAX_LINE_BYTES >> 20} MB.",
+        "Check that the file has line breaks, and that every quote is closed.",
+        line=number,
+    )
 
 
 def read_record(lines: Lines, dialect: Dialect) -> Record | None:

@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from ..model.errors import BadFileError, DefectError
-from .csv_records import Dialect, Field, Lines, Record, plain_record, read_record, strict_form
+from .csv_records import (
+    MAX_LINE_BYTES,
+    Dialect,
+    Field,
+    Lines,
+    Record,
+    line_too_long,
+    plain_record,
+    read_record,
+    strict_form,
+)
 from .dialect import SAMPLE_BYTES, Sniffed, separator_line, sniff
 from .encoding import Encoding, detect, utf8_chunks
 from .header import ROW_ID, match_header
@@ -32,7 +42,7 @@ def load_text(raw: RawFile, request: ConversionRequest, space: Workspace) -> Loa
     """Find encoding and dialect, match the header, and load every record that has the right shape."""
     encoding = detect(raw.handle)
     sample = _sample(raw.handle, encoding)
-    expected = frozenset({c.name.lower() for c in request.columns} | {ROW_ID})
+    expected = frozenset({c.name.lower() for c in request.columns} | {h.lower() for h in request.renames} | {ROW_ID})
     sniffed = sniff(sample, raw.ending, expected)
     if sniffed is None:
         raise BadFileError("The file holds nothing but blank lines.", "Send a file with a header line and rows.")
@@ -60,11 +70,16 @@ def load_text(raw: RawFile, request: ConversionRequest, space: Workspace) -> Loa
 
 
 def _sample(handle: BinaryIO, encoding: Encoding) -> bytes:
+    """The beginning, with a whole line in it; a file that has none within the longest line has no lines."""
     sample = b""
     for chunk in utf8_chunks(handle, encoding):
         sample += chunk
         if len(sample) >= SAMPLE_BYTES and b"\n" in sample[:SAMPLE_BYTES]:
             return sample[:SAMPLE_BYTES]
+        if len(sample) > MAX_LINE_BYTES and not (b"\n" in sample or b"\r" in sample):
+            raise line_too_long(1)
+        if len(sample) > 2 * MAX_LINE_BYTES:
+            return sample
     return sample
 
 

@@ -12,6 +12,7 @@ from ..model.errors import BadFileError
 
 CHUNK = 1 << 20
 _ESCAPED_BYTES = re.compile("[\udc80-\udcff]")
+_HALF_PAIR = re.compile("\udced[\udca0-\udcbf][\udc80-\udcbf]")
 _NON_ASCII = re.compile("[^\x00-\x7f]")
 
 
@@ -108,17 +109,23 @@ def _utf16_without_bom(head: bytes) -> str | None:
 
 
 def _is_mostly_utf8(handle: BinaryIO) -> bool:
-    """A damaged UTF-8 file must not be read as Windows-1252: all of its accents would come out wrong."""
+    """A damaged or mixed UTF-8 file must not be read as Windows-1252: its accents would come out wrong.
+
+    In Windows-1252, characters that happen to look like UTF-8 hardly occur; one in ten is no coincidence.
+    Half a surrogate pair, which some programs write as if it were a character, is UTF-8 gone wrong too.
+    """
     handle.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     good = bad = 0
     while chunk := handle.read(CHUNK):
         text = decoder.decode(chunk)
         if not text.isascii():
+            if _HALF_PAIR.search(text):
+                return True
             escaped = len(_ESCAPED_BYTES.findall(text))
             bad += escaped
             good += len(_NON_ASCII.findall(text)) - escaped
-    return good > bad
+    return 10 * good > bad
 
 
 def _not_text() -> BadFileError:

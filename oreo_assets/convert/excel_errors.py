@@ -11,11 +11,14 @@ import zipfile
 from xml.etree import ElementTree
 
 from ..model.errors import BadFileError
-from .raw_file import RawFile
+from .raw_file import UNZIP_ERRORS, RawFile
 
 _CHUNK = 1 << 20
+# Each part of it ends at the next `<`, or after so many characters: whatever the text, one pass is enough.
+_TAG = rb"[^<>]{0,400}"
 _ERROR_CELL = re.compile(
-    rb'<(?:\w+:)?c\s(?=[^>]*\bt="e")[^>]*\br="([A-Z]{1,3})(\d+)"[^>]*>(.{0,8192}?)</(?:\w+:)?c>', re.DOTALL
+    rb"<(?:\w{1,64}:)?c\s(?=" + _TAG + rb'\bt="e")' + _TAG + rb'\br="([A-Z]{1,3})(\d{1,7})"' + _TAG + rb">"
+    rb"([^<]{0,8192}(?:<(?!(?:\w{1,64}:)?c[\s>])[^<]{0,8192}){0,16}?)</(?:\w{1,64}:)?c>"
 )
 _VALUE = re.compile(rb"<(?:\w+:)?v>([^<]*)</")
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -41,7 +44,7 @@ def error_cells(raw: RawFile, sheet: str) -> dict[tuple[int, int], str]:
                             name = word[1].decode("utf-8", "replace") if word else "#ERROR"
                             found[int(match[2]), _index(match[1])] = f"{name} is an error in the spreadsheet"
                     rest = data[-_OVERLAP:]
-    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, OSError, ValueError) as error:
+    except (*UNZIP_ERRORS, ElementTree.ParseError) as error:
         raise BadFileError(
             "The workbook is damaged and cannot be opened.", "Save it again in your spreadsheet program."
         ) from error

@@ -13,15 +13,16 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Pass
 from ..model.errors import BadFileError
 from .csv_records import Dialect, Field, strict_form
 from .excel_errors import error_cells
-from .header import Header, match_header
+from .header import Header, match_header, some
 from .loaded import Loaded, columns_to_keep
-from .raw_file import RawFile
+from .raw_file import UNZIP_ERRORS, RawFile
 from .request import MAX_COLUMNS, ConversionRequest, LimitsLike
 from .workspace import Workspace
 
 _MAX_RATIO = 200
 _RATIO_FROM_BYTES = 1 << 20
 _EXACT_FLOATS = 2**53
+_SHEET_NAME, _LISTED_SHEETS = 100, 200
 _STRICT = Dialect()
 
 
@@ -43,7 +44,8 @@ def load_excel(raw: RawFile, request: ConversionRequest, space: Workspace) -> Lo
     try:
         book = CalamineWorkbook.from_filelike(raw.handle)
         sheet, details = _choose(book, request.sheet)
-        grid = _grid(sheet)
+        errors = error_cells(raw, sheet.name) if raw.ending == "xlsx" else {}
+        grid = _grid(sheet, {row for row, _ in errors})
     except PasswordError as error:
         raise BadFileError(
             "The workbook is protected by a password.", "Save it without one and send it again."
@@ -52,8 +54,11 @@ def load_excel(raw: RawFile, request: ConversionRequest, space: Workspace) -> Lo
         raise BadFileError(
             "The workbook is damaged and cannot be opened.", "Save it again in your spreadsheet program."
         ) from error
-    header = match_header(grid.names, request)
-    errors = error_cells(raw, sheet.name) if raw.ending == "xlsx" else {}
+    try:
+        header = match_header(grid.names, request)
+    except BadFileError as error:
+        error.details |= details
+        raise
     records, longest = _write_rows(grid, header, errors, space)
     space.load_strict(_STRICT, len(grid.names), columns_to_keep(header, request), longest)
     space.load_faults(longest)
@@ -66,7 +71,7 @@ def _check_archive(raw: RawFile, limits: LimitsLike) -> None:
     try:
         with zipfile.ZipFile(raw.handle) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except UNZIP_ERRORS as error:
         raise BadFileError(
             "The workbook is damaged and cannot be opened.", "Save it again in your spreadsheet program."
         ) from error
@@ -92,33 +97,49 @@ def _choose(book: CalamineWorkbook, name: str | None) -> tuple[CalamineSheet, di
         if name not in names:
             raise BadFileError(
                 f"The workbook has no sheet {name[:100]!r}.",
-                f"It has: {', '.join(names[:50])}.",
-                sheets=names,
+                f"It has: {some(names, 50)}.",
+                sheets=_listed(names),
             )
-        return book.get_sheet_by_name(name), {"sheet": name, "sheets": names}
+        return book.get_sheet_by_name(name), {"sheet": name, "sheets": _listed(names)}
     visible = [s.name for s in book.sheets_metadata if s.visible == SheetVisibleEnum.Visible] or names
     for chosen in visible:
         sheet = book.get_sheet_by_name(chosen)
         if sheet.height:
             others = [other for other in visible if other != chosen]
-            details: dict[str, Any] = {"sheet": chosen, "sheets": names}
+            details: dict[str, Any] = {"sheet": chosen[:_SHEET_NAME], "sheets": _listed(names)}
             if others:
-                details["note"] = f"No sheet was chosen: took {chosen!r}, left out {', '.join(others[:50])}."
+                details["note"] = f"No sheet was chosen: took {some([chosen])}, left out {some(others, 50)}."
             return sheet, details
     raise BadFileError("The workbook holds no data.", "Send one with a header row and rows.")
 
 
-def _grid(sheet: CalamineSheet) -> _Grid:
+def _listed(sheets: list[str]) -> list[str]:
+    """Excel allows 31 characters, and a file may hold any number of any length."""
+    return [name[:_SHEET_NAME] for name in sheets[:_LISTED_SHEETS]]
+
+
+def _grid(sheet: CalamineSheet, with_errors: set[int]) -> _Grid:
+    """Blank rows are none, but one that holds nothing else than an error is not blank: it only reads so."""
     if sheet.start is None:
-        raise BadFileError(f"The sheet {sheet.name!r} is empty.", "Send one with a header row and rows.")
+        raise _empty(sheet)
     if sheet.width > MAX_COLUMNS:
         raise BadFileError(
             f"The sheet is {sheet.width:,} columns wide; up to {MAX_COLUMNS:,} are taken.", "Remove columns."
         )
-    rows = ((number, row) for number, row in enumerate(sheet.iter_rows(), 1) if any(v != "" for v in row))
-    header_row, cells = next(rows)
+    rows = (
+        (number, row)
+        for number, row in enumerate(sheet.iter_rows(), 1)
+        if any(v != "" for v in row) or number in with_errors
+    )
+    header_row, cells = next(rows, (0, []))
+    if not cells:
+        raise _empty(sheet)
     names = [_text(value, False) for value in cells]
     return _Grid(header_row, sheet.start[1], names, rows)
+
+
+def _empty(sheet: CalamineSheet) -> BadFileError:
+    return BadFileError(f"The sheet {some([sheet.name])} is empty.", "Send one with a header row and rows.")
 
 
 def _write_rows(grid: _Grid, header: Header, errors: dict[tuple[int, int], str], space: Workspace) -> tuple[int, int]:

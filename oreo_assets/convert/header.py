@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.errors import BadFileError
-from ..model.states import Mode
+from ..model.safe_text import for_one_line
+from ..model.states import CHANGE, Mode
 from .request import MAX_COLUMNS, ColumnLike, ConversionRequest
 
 ROW_ID = "row_id"
 _SHOWN_NAMES = 20
+_LISTED_NAMES = 200
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,29 @@ class Header:
 
 
 def match_header(names: list[str], request: ConversionRequest) -> Header:
-    """Match by exact name, else by one that differs in case only; refuse what cannot be right."""
+    """Match by exact name, else by one that differs in case only; refuse what cannot be right.
+
+    A refusal has the file's header in its details, so that a sender can say what stands for what.
+    """
     names = [name.strip() for name in names]
+    try:
+        return _match(names, request)
+    except BadFileError as error:
+        error.details.setdefault("header", listed(names))
+        raise
+
+
+def _match(names: list[str], request: ConversionRequest) -> Header:
     _check_names(names)
+    meant = _renamed(names, request)
     declared = {c.name: c for c in request.columns if c.name.lower() != ROW_ID}
     folded = {name.lower(): name for name in declared}
     found: dict[str, int] = {}
     unknown: dict[str, int] = {}
     row_id: int | None = None
-    for position, name in enumerate(names):
+    for position, name in enumerate(meant):
+        if not name:
+            continue
         if name.lower() == ROW_ID:
             row_id = position
         elif name.lower() in folded:
@@ -58,10 +74,11 @@ def match_header(names: list[str], request: ConversionRequest) -> Header:
         raise _nothing_known(names, request)
     _check_needed(found, takes_row_id, row_id, names, request)
 
-    ignored = [] if takes_row_id or row_id is None else [names[row_id]]
+    ignored = [names[place] for place, name in enumerate(meant) if not name]
+    ignored += [] if takes_row_id or row_id is None else [names[row_id]]
     if request.mode is Mode.DELETE:
         wanted = [] if takes_row_id else list(request.key)
-        ignored += [names[p] for n, p in found.items() if n not in wanted] + list(unknown)
+        ignored += [names[p] for n, p in found.items() if n not in wanted] + [names[p] for p in unknown.values()]
         columns = [FileColumn(found[n], n, declared[n], True) for n in wanted]
         absent: tuple[str, ...] = ()
     else:
@@ -86,16 +103,38 @@ def _check_names(names: list[str]) -> None:
         )
     if empty := [str(i + 1) for i, name in enumerate(names) if not name]:
         raise BadFileError(
-            f"The header has no name for column {_some(empty)}.",
+            f"The header has no name for column {some(empty)}.",
             "Name every column in the first line, or remove it.",
         )
     folded = [name.lower() for name in names]
     if len(set(folded)) < len(folded):
         twice = sorted({name for name in names if folded.count(name.lower()) > 1})
         raise BadFileError(
-            f"The header names columns twice: {_some(twice)}.",
+            f"The header names columns twice: {some(twice)}.",
             "Keep one of each; upper and lower case count as the same name.",
         )
+
+
+def _renamed(names: list[str], request: ConversionRequest) -> list[str]:
+    """What each header stands for; empty for those that are left out."""
+    if strange := [name for name in request.renames if name not in names]:
+        raise BadFileError(
+            f"The file has no header {some(strange)}, which is to stand for another name.",
+            f"It has: {some(names)}.",
+        )
+    meant = [request.renames.get(name, name).strip() for name in names]
+    places: dict[str, list[str]] = {}
+    for name, column in zip(names, meant, strict=True):
+        if column:
+            places.setdefault(column.lower(), []).append(name)
+    for of_column in places.values():
+        if len(of_column) > 1:
+            column = request.renames.get(of_column[-1], of_column[-1])
+            raise BadFileError(
+                f"The headers {some(of_column)} all stand for the column {some([column])}.",
+                "Let one of them stand for it, and leave the others out.",
+            )
+    return meant
 
 
 def _check_needed(
@@ -110,15 +149,20 @@ def _check_needed(
         if row_id is None:
             raise BadFileError(
                 "The header has no column row_id, which says which row is meant.",
-                f"Add it. The file has: {_some(names)}.",
+                f"Add it. The file has: {some(names)}.",
             )
         if request.mode is Mode.DELETE:
             needed = []
     if missing := [n for n in needed if n not in found]:
         raise BadFileError(
-            f"The header lacks the key column{'s' if len(missing) > 1 else ''} {_some(missing)}.",
-            f"Every row needs its key. The file has: {_some(names)}.",
+            f"The header lacks the key column{'s' if len(missing) > 1 else ''} {some(missing)}.",
+            f"Every row needs its key. The file has: {some(names)}.",
             missing=missing,
+        )
+    if request.mode is Mode.PATCH and CHANGE not in found:
+        raise BadFileError(
+            f"The header has no column {CHANGE}, which says of each row of a patch what becomes of it.",
+            "Add it, with upsert or delete in every row.",
         )
     if request.mode in (Mode.APPEND, Mode.REPLACE):
         lacking = [
@@ -126,8 +170,8 @@ def _check_needed(
         ]
         if lacking:
             raise BadFileError(
-                f"The header lacks {_some(lacking)}, which must not be empty.",
-                f"New rows need a value there. The file has: {_some(names)}.",
+                f"The header lacks {some(lacking)}, which must not be empty.",
+                f"New rows need a value there. The file has: {some(names)}.",
                 missing=lacking,
             )
 
@@ -137,9 +181,9 @@ def _check_unknown(unknown: list[str], request: ConversionRequest) -> None:
         return
     if request.new_columns == "refuse":
         raise BadFileError(
-            f"The dataset has no column named {_some(unknown)}.",
+            f"The dataset has no column named {some(unknown)}.",
             "Remove it from the file, or declare it in the dataset first (policies.new_columns is `refuse`).",
-            columns=unknown,
+            columns=listed(unknown),
         )
     from ..model.spec import Column  # pydantic is loaded only for files that bring a new column
 
@@ -151,22 +195,32 @@ def _check_unknown(unknown: list[str], request: ConversionRequest) -> None:
             invalid.append(name)
     if invalid:
         raise BadFileError(
-            f"New columns cannot be called {_some(invalid)}.",
+            f"New columns cannot be called {some(invalid)}.",
             "Rename them in the header: letters, digits and _, beginning with a letter, up to 128 of them.",
-            columns=invalid,
+            columns=listed(invalid),
         )
 
 
 def _nothing_known(names: list[str], request: ConversionRequest) -> BadFileError:
     expected = [c.name for c in request.columns]
     return BadFileError(
-        f"The header names no column of this dataset. Found: {_some(names)}. Expected: {_some(expected)}.",
+        f"The header names no column of this dataset. Found: {some(names)}. Expected: {some(expected)}.",
         "Put the column names in the first line, as the dataset spells them.",
-        found=names[:_SHOWN_NAMES],
+        found=listed(names[:_SHOWN_NAMES]),
         expected=expected,
     )
 
 
-def _some(names: list[str]) -> str:
-    shown = [n if len(n) <= 60 else f"{n[:59]}…" for n in names[:_SHOWN_NAMES]]
-    return ", ".join(shown) + (f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else "")
+def some(names: list[str], most: int = _SHOWN_NAMES) -> str:
+    """Names that a stranger chose, fit for a message: not too many, not too long, nothing but text."""
+    shown = [_cut(for_one_line(name), 60) for name in names[:most]]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def listed(names: list[str]) -> list[str]:
+    """The same for scripts, one by one."""
+    return [_cut(name, 200) for name in names[:_LISTED_NAMES]]
+
+
+def _cut(name: str, longest: int) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"

@@ -10,12 +10,15 @@ import duckdb
 from ..lake.sql import quote_identifier, quote_literal
 from ..model.errors import BadFileError
 from ..model.types import ColumnType
-from .header import FileColumn, match_header
+from .header import FileColumn, match_header, some
 from .loaded import Loaded, columns_to_keep
 from .raw_file import RawFile
-from .request import ConversionRequest
+from .request import ConversionRequest, LimitsLike
 from .workspace import Workspace
 
+_ROW_BYTES = 16
+_ROW_NUMBER = "file_row_number"
+"""The name under which DuckDB gives each row's place; it would hide a column of that name."""
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _INTEGER_DIGITS = {
     "TINYINT": 3,
@@ -65,13 +68,14 @@ def load_parquet(raw: RawFile, request: ConversionRequest, space: Workspace) -> 
     """Read the footer, match the columns, then read the pages of those that are needed."""
     _check_ends(raw)
     try:
+        told = _check_sizes(raw, request.limits, space)
         types = _column_types(raw, space)
         header = match_header(list(types), request)
         by_position = list(types.items())
         _refuse_unreadable([(c, by_position[c.position][1]) for c in header.read])
         native: dict[int, str] = {}
         wanted = {c.position: c for c in header.read}
-        cells = ["file_row_number + 1 AS _line", "file_row_number + 1 AS _rec"]
+        cells = [f"{_ROW_NUMBER} + 1 AS _line", f"{_ROW_NUMBER} + 1 AS _rec"]
         for position in columns_to_keep(header, request):
             name, type_ = by_position[position]
             column = quote_identifier(name)
@@ -85,9 +89,13 @@ def load_parquet(raw: RawFile, request: ConversionRequest, space: Workspace) -> 
     except duckdb.OutOfMemoryException:
         raise
     except (duckdb.Error, UnicodeDecodeError) as error:
+        if "No space left" in str(error):
+            raise
         raise _damaged() from error
     space.load_faults(0)
     (records,) = space.row("SELECT count(*) FROM raw")
+    if records != told:
+        raise _damaged()
     return Loaded(header, records, lenient=True, details={"format": "parquet"}, native=native)
 
 
@@ -106,15 +114,44 @@ def _check_ends(raw: RawFile) -> None:
         raise _damaged()
 
 
+def _check_sizes(raw: RawFile, limits: LimitsLike, space: Workspace) -> int:
+    """How many rows the footer tells of, if its numbers agree and what they stand for is not too much.
+
+    A few repeated bytes can stand for more rows than any machine has room for. Where the footer lies about
+    it, the pages disagree with it, or the limits of the process stop what goes on.
+    """
+    path = quote_literal(str(raw.path))
+    rows, in_groups, unpacked, wrong = space.row(
+        f"""WITH chunks AS (FROM parquet_metadata({path})),
+            groups AS (SELECT any_value(row_group_num_rows) AS n FROM chunks GROUP BY row_group_id)
+        SELECT (SELECT sum(num_rows) FROM parquet_file_metadata({path})),
+            (SELECT coalesce(sum(n), 0) FROM groups),
+            (SELECT coalesce(sum(total_uncompressed_size), 0) FROM chunks),
+            (SELECT count(*) FROM chunks WHERE num_values < row_group_num_rows OR row_group_num_rows < 0)"""
+    )
+    if wrong or rows != in_groups:
+        raise _damaged()
+    # Each row takes at least its line and its number on the way through.
+    unpacked, most = max(unpacked, rows * _ROW_BYTES) >> 20, 4 * limits.max_file_mb
+    if unpacked > most:
+        raise BadFileError(
+            f"Unpacked, the file has {rows:,} rows and {unpacked:,} MB; it may have {most:,} MB.",
+            "Send it in parts, or ask for a higher policies.limits.max_file_mb.",
+        )
+    return int(rows)
+
+
 def _column_types(raw: RawFile, space: Workspace) -> dict[str, str]:
     path = quote_literal(str(raw.path))
-    described = space.rows(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {_read(raw)}")
-    # DuckDB renames a column that differs from another in case only; the file's own names tell.
     own = [r[0] for r in space.rows(f"SELECT name FROM parquet_schema({path})")]
+    if any(name.lower() == _ROW_NUMBER for name in own):
+        raise BadFileError(f"A column cannot be called {_ROW_NUMBER}.", "Rename it and send the file again.")
+    described = space.rows(f"DESCRIBE SELECT * EXCLUDE ({_ROW_NUMBER}) FROM {_read(raw)}")
+    # DuckDB renames a column that differs from another in case only; the file's own names tell.
     types = {name: str(type_) for name, type_, *_ in described}
     if renamed := [name for name in types if name not in own]:
         raise BadFileError(
-            f"Columns are named twice: {', '.join(renamed)}.",
+            f"Columns are named twice: {some(renamed)}.",
             "Keep one of each; upper and lower case count as the same name.",
         )
     return types

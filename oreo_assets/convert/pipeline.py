@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..model.states import CHANGE
 from ..model.types import ColumnType
-from .cells import CellRule, native_rule, text_rule, tidy_rule
+from .cells import CellRule, change_rule, native_rule, text_rule, tidy_rule
 from .faults import Cell, check_cells, check_unique, count_faults, list_rejects
-from .header import FileColumn
+from .header import FileColumn, listed
 from .infer import infer_types
 from .loaded import Loaded
 from .output import clear, publish, write_good, write_rejected
@@ -47,8 +48,9 @@ def _convert(raw: RawFile, request: ConversionRequest, space: Workspace) -> Conv
             write_rejected(space, header)
     new = {c.name for c in header.columns if c.declared is None}
     described = tuple((c.name, c.type.spark) for c in columns)
+    loaded.details["header"] = listed(list(header.names))
     if header.ignored:
-        loaded.details["ignored_columns"] = list(header.ignored)
+        loaded.details["ignored_columns"] = listed(list(header.ignored))
     return Conversion(
         rows_read=loaded.records,
         rows_good=loaded.records - counts.rows_rejected,
@@ -89,6 +91,8 @@ def _cells(loaded: Loaded, space: Workspace) -> list[Cell]:
 
 def _cell(column: FileColumn, loaded: Loaded, inferred: dict[int, ColumnType]) -> Cell:
     place, native = column.position, loaded.native.get(column.position)
+    if column.name == CHANGE:
+        return Cell(place, CHANGE, ColumnType("string"), change_rule(f"c{place}"))
     if column.declared is not None:
         type_ = ColumnType.parse(column.declared.type)
     elif native is not None:

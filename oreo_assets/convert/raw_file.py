@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from .request import RAW_ENDINGS
 CHUNK = 1 << 20
 TEXT_ENDINGS = ("csv", "tsv", "txt")
 EXCEL_ENDINGS = ("xlsx", "xls", "xlsb", "ods")
+UNZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, RuntimeError, KeyError)
+"""What Python's own zip reader ends with on an archive that is damaged, or made to look so."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAGIC = (
     (b"PAR1", "a Parquet file"),
@@ -137,7 +141,7 @@ def _zip_kind(handle: BinaryIO) -> str:
         with zipfile.ZipFile(handle) as archive:
             names = set(archive.namelist())
             opendocument = "mimetype" in names and b"spreadsheet" in archive.open("mimetype").read(200)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
+    except UNZIP_ERRORS:
         return "a damaged or cut-off zip archive"
     finally:
         handle.seek(0)
@@ -159,5 +163,6 @@ def _check_unchanged(path: Path, handle: BinaryIO, before: os.stat_result) -> No
             raise BadFileError(f"{path.name} changed while it was read.", "Send it again when it is complete.")
 
 
-def _identity(status: os.stat_result) -> tuple[int, int, int, int]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    """Writing moves the time of change too, and nobody can set that one back."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -54,6 +55,8 @@ class ConversionRequest:
     set_aside: bool
     new_columns: Literal["review", "add", "refuse"]
     limits: LimitsLike
+    renames: Mapping[str, str] = field(default_factory=dict)
+    """Which column a header of the file stands for, where it is spelt otherwise; empty for one to leave out."""
 
     @property
     def rejected_path(self) -> Path:
@@ -77,6 +80,7 @@ class ConversionRequest:
             "set_aside": self.set_aside,
             "new_columns": self.new_columns,
             "limits": [self.limits.max_file_mb, self.limits.max_memory_mb, self.limits.max_seconds],
+            "renames": dict(self.renames),
         }
 
     @classmethod
@@ -86,7 +90,7 @@ class ConversionRequest:
                 **data,
                 "raw": Path(data["raw"]),
                 "out": Path(data["out"]),
-                "columns": tuple(_PlainColumn(*c) for c in data["columns"]),
+                "columns": tuple(PlainColumn(*c) for c in data["columns"]),
                 "key": tuple(data["key"]),
                 "mode": Mode(data["mode"]),
                 "limits": _PlainLimits(*data["limits"]),
@@ -137,7 +141,9 @@ class Conversion:
 
 
 @dataclass(frozen=True)
-class _PlainColumn:
+class PlainColumn:
+    """A column as far as a conversion cares."""
+
     name: str
     type: str
     nullable: bool

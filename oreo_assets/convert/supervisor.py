@@ -99,9 +99,9 @@ def _outcome(request: ConversionRequest, folder: Path, code: int, late: bool) ->
         raise UnavailableError("The disk is full, so the file could not be converted.", "Free some room and retry.")
     if "defect" in answer:
         raise DefectError(f"The conversion failed: {answer['defect'].strip().splitlines()[-1]}", trace=answer["defect"])
-    if code < 0:
+    if code < 0 or "crashed" in answer:
         raise BadFileError(
-            f"The reader crashed on this file ({signal.Signals(-code).name}).",
+            f"The reader crashed on this file ({answer.get('crashed') or signal.Signals(-code).name}).",
             "The file is most likely damaged: save it again, or as another kind, and send it again.",
         )
     raise DefectError(f"The converting process ended with code {code} and no answer.", trace=stderr)

@@ -12,12 +12,13 @@ from ..lake.history import new_commits
 from ..model.ids import DatasetRef
 from ..model.spec import BUILT_IN_CHECKS, DatasetSpec, constraint_check
 from ..model.states import Severity
+from ..platform_info import change_request_url, report_url
 from ..quality.words import declared_words
 from ..workflow.intake import convert_upload
 from ..workflow.recovery import Step
 from ..workflow.validation import validate
 from .failures import told_to_dagster
-from .metadata import check_result, declared_schema
+from .metadata import CheckLinks, check_result, declared_schema
 from .resources import OreoResource
 
 LAYERS = ("imports", "staging", "main", "audit")
@@ -207,7 +208,10 @@ def _checks(spec: DatasetSpec) -> dg.AssetChecksDefinition:
                 cr = get_change_request(tx, spec.ref, context.partition_key)
             run = validate(ws, cr)
         folder = str(ws.layout(spec.ref).validation_run(run.facts.run_id))
+        links = CheckLinks(
+            report_url(ws.settings, spec.ref, run.facts.run_id), change_request_url(ws.settings, spec.ref, cr.id)
+        )
         for outcome in run.outcomes:
-            yield check_result(outcome, staging, folder)
+            yield check_result(outcome, staging, folder, links)
 
     return checks

@@ -12,6 +12,7 @@ from ..lake.history import append_commits
 from ..lake.read import TableAt, count_rows
 from ..lake.sql import delta_table
 from ..model.ids import DatasetRef
+from ..platform_info import change_request_url
 from ..workflow.merge import merge_change_request
 from ..workflow.staging import rows_to_stage, stage
 from .failures import told_to_dagster
@@ -40,10 +41,13 @@ class DeltaIOManager(dg.ConfigurableIOManager):
         with told_to_dagster():
             if layer == "staging":
                 cr = stage(ws, self._change_request(ref, context.asset_partition_key), obj)
-                self._tell(context, layout.staging(cr.id), change_facts(cr))
+                self._tell(
+                    context, layout.staging(cr.id), change_facts(cr, change_request_url(ws.settings, ref, cr.id))
+                )
             elif layer == "main":
                 cr = merge_change_request(ws, ref, context.asset_partition_key)
-                self._tell(context, layout.main, change_facts(cr) | {"merged_version": cr.merged_version})
+                facts = change_facts(cr, change_request_url(ws.settings, ref, cr.id))
+                self._tell(context, layout.main, facts | {"merged_version": cr.merged_version})
             elif layer == "audit":
                 added = append_commits(obj, layout.history)
                 self._tell(context, layout.history, {"commits_added": added})

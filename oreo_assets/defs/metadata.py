@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 _SHOWN_FAILING_ROWS = 20
+
+
+@dataclass(frozen=True)
+class CheckLinks:
+    """Where a check's run and its change request can be looked at."""
+
+    report: str
+    review: str
 
 
 def declared_schema(spec: DatasetSpec) -> dg.TableSchema:
@@ -46,13 +55,14 @@ def table_facts(table: DeltaTable, row_count: int) -> dict[str, Any]:
     }
 
 
-def change_facts(cr: ChangeRequest) -> dict[str, Any]:
-    """What a change request does, in numbers."""
+def change_facts(cr: ChangeRequest, review_url: str) -> dict[str, Any]:
+    """What a change request does, in numbers, and where it is reviewed."""
     facts: dict[str, Any] = {
         "change_request": cr.id,
         "state": str(cr.state),
         "mode": str(cr.mode),
         "author": cr.author,
+        "review": dg.MetadataValue.url(review_url),
     }
     facts |= {f"rows_{kind}": count for kind, count in (cr.counts or {}).items()}
     if cr.base_version is not None:
@@ -64,7 +74,9 @@ def change_facts(cr: ChangeRequest) -> dict[str, Any]:
     return facts
 
 
-def check_result(outcome: CheckOutcome, asset: dg.AssetKey, run_folder: str) -> dg.AssetCheckResult:
+def check_result(
+    outcome: CheckOutcome, asset: dg.AssetKey, run_folder: str, links: CheckLinks | None = None
+) -> dg.AssetCheckResult:
     """An outcome as Dagster shows it: what was expected, what was found, and the rows that fail."""
     metadata: dict[str, Any] = {
         "severity": str(outcome.severity),
@@ -73,6 +85,8 @@ def check_result(outcome: CheckOutcome, asset: dg.AssetKey, run_folder: str) -> 
         "scope": str(outcome.scope),
         "validation_run": dg.MetadataValue.path(f"{run_folder}/full.json"),
     }
+    if links:
+        metadata |= {"report": dg.MetadataValue.url(links.report), "review": dg.MetadataValue.url(links.review)}
     if outcome.observed_before is not None:
         metadata["main_now"] = outcome.observed_before
     if outcome.error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.commit import MERGED, CommitMetadata, marker_of
 from ..model.spec import ROW_ID, DatasetSpec, RowIdRule
-from ..model.states import Mode
+from ..model.states import CHANGE, Mode, RowChange
 from .diff import ChangeSet, Counts
 from .log import Commit
 from .read import column_types, reading
@@ -43,7 +43,7 @@ class MergePlan:
         with reading(change.staged, change.main) as connection:
             staged = column_types(connection, "staged")
             in_main = column_types(connection, "main")
-            columns = tuple(c for c in staged if c != ROW_ID)
+            columns = tuple(c for c in staged if c not in (ROW_ID, CHANGE))
             new = tuple(c for c in columns if c not in in_main)
             names = _range_columns(spec, change.mode, columns)
             bounds = _bounds(connection, names) if names else ()
@@ -53,15 +53,16 @@ class MergePlan:
         target, mode = delta_table(self.change.main.uri), self.change.mode
         on = [f"t.{ROW_ID} = s.{ROW_ID}", *(self._between(bound) for bound in self.key_range)]
         clauses = []
-        if mode in (Mode.DELETE, Mode.REPLACE):
+        if mode in (Mode.DELETE, Mode.REPLACE, Mode.PATCH):
             clauses.append(f"WHEN MATCHED AND s.{_DELETES} THEN DELETE")
-        if mode in (Mode.UPSERT, Mode.REPLACE) and self.columns:
+        if mode in (Mode.UPSERT, Mode.REPLACE, Mode.PATCH) and self.columns:
             # Unqualified, as `t` does not have a column that this very merge adds.
             sets = ", ".join(f"{quote_spark(c)} = {self._new_value(c)}" for c in self.columns)
             clauses.append(f"WHEN MATCHED AND ({self._changed()}) THEN UPDATE SET {sets}")
         if mode is not Mode.DELETE:
             names = [ROW_ID, *self.columns]
-            conditions = [f"NOT s.{_DELETES}"] * (mode is Mode.REPLACE) + [f"NOT s.{_SEEN}"] * self.main_moved
+            some_delete = mode in (Mode.REPLACE, Mode.PATCH)
+            conditions = [f"NOT s.{_DELETES}"] * some_delete + [f"NOT s.{_SEEN}"] * self.main_moved
             clauses.append(
                 f"WHEN NOT MATCHED{''.join(f' AND {c}' for c in conditions)} "
                 f"THEN INSERT ({', '.join(map(quote_spark, names))}) "
@@ -89,8 +90,11 @@ class MergePlan:
             for c in self.columns
         ]
         moved = [*seen, f"b.{ROW_ID} IS NOT NULL AS {_SEEN}"] if self.main_moved else []
-        selected = ", ".join([f"x.{ROW_ID}", *columns, *moved, f"false AS {_DELETES}"])
-        rows = f"SELECT {selected} FROM {staged} x{seen_join}"
+        is_patch = self.change.mode is Mode.PATCH
+        deletes = f"(x.{quote_spark(CHANGE)} = '{RowChange.DELETE}')" if is_patch else "false"
+        selected = ", ".join([f"x.{ROW_ID}", *columns, *moved, f"{deletes} AS {_DELETES}"])
+        only_seen = f" WHERE NOT {deletes} OR b.{ROW_ID} IS NOT NULL" if is_patch and self.main_moved else ""
+        rows = f"SELECT {selected} FROM {staged} x{seen_join}{only_seen}"
         if self.change.mode is not Mode.REPLACE:
             return rows
         # Rows that the author saw and left out are deletions; rows that came to main since are not.
@@ -149,11 +153,12 @@ def _range_columns(spec: DatasetSpec, mode: Mode, columns: Sequence[str]) -> lis
     """The columns whose range in the staged rows bounds the target rows that can match.
 
     With a bound in the condition Delta skips files. A replace touches everything, so it has none; and
-    only a `row_id` that follows from the key ties the key's range to the matching rows.
+    only a `row_id` that follows from the key ties the key's range to the matching rows. A patch names its
+    rows by `row_id` alone.
     """
     if mode is Mode.REPLACE:
         return []
-    if spec.row_id_rule is RowIdRule.KEY:
+    if spec.row_id_rule is RowIdRule.KEY and mode is not Mode.PATCH:
         return [c for c in spec.key if c in columns and not spec.column(c).parsed.name.startswith(("float", "double"))]
     return [ROW_ID]
 

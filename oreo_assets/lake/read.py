@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import NotFoundError, UnavailableError, UsageError
 from ..model.filters import Filter, Op, Order
+from .exactly import is_exact, linear_pattern
 from .sql import quote_identifier, quote_literal
 
 if TYPE_CHECKING:
@@ -104,6 +105,13 @@ def count_rows(table: TableAt) -> int:
         return int(row[0]) if row else 0
 
 
+def has_row(table: TableAt, row_id: str) -> bool:
+    """Whether a table has a row of that id. The files' statistics spare most of the reading."""
+    with reading(table) as connection:
+        found = connection.execute(f"SELECT 1 FROM {quote_identifier(table.name)} WHERE row_id = ? LIMIT 1", [row_id])
+        return found.fetchone() is not None
+
+
 def export_parquet(table: TableAt, file: Path, row_ids: Sequence[str] | None = None) -> None:
     """Write a table, or some of its rows, as one Parquet file.
 
@@ -145,8 +153,9 @@ def compile_filters(
                 )
             parts.append(f"{column} {_IS[item.values[0]]}")
         elif item.op is Op.LIKE:
-            parts.append(f"CAST({column} AS VARCHAR) LIKE ?")
-            values.append(item.values[0])
+            test, pattern = _like(connection, item.values[0])
+            parts.append(test.format(f"CAST({column} AS VARCHAR)"))
+            values.append(pattern)
         else:
             bound = [_checked(connection, value, kind, item.column) for value in item.values]
             slots = ", ".join(f"CAST(? AS {kind})" for _ in bound)
@@ -167,14 +176,32 @@ def fetch_dicts(result: DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def _checked(connection: DuckDBPyConnection, value: str, kind: str, column: str) -> str:
-    """The value, if the column's type can hold it; DuckDB itself is asked, so that both always agree."""
-    row = connection.execute(f"SELECT TRY_CAST(? AS {kind}) IS NOT NULL", [value]).fetchone()
-    if not row or not row[0]:
+    """The value, if the column's type can hold it; DuckDB itself is asked, so that both always agree.
+
+    What the type would round or cut is no such value: qty=eq.1.5 must not find 2.
+    """
+    row = connection.execute(f"SELECT CAST(TRY_CAST(? AS {kind}) AS VARCHAR)", [value]).fetchone()
+    if row is None or row[0] is None or not is_exact(value, row[0], kind):
+        shown = value if len(value) <= 100 else f"{value[:99]}…"
         raise UsageError(
-            f"{value!r} does not fit the column {column}, which is {kind.lower()}.",
+            f"{shown!r} does not fit the column {column}, which is {kind.lower()}.",
             "Mend the filter's value.",
         )
     return value
+
+
+def _like(connection: DuckDBPyConnection, pattern: str) -> tuple[str, str]:
+    """The test of a text against a pattern, and what to bind in it."""
+    import duckdb
+
+    expression = linear_pattern(pattern)
+    if expression is None:
+        return "{} LIKE ?", pattern
+    try:
+        connection.execute("SELECT regexp_full_match('', ?)", [expression])
+    except duckdb.InvalidInputException as error:
+        raise UsageError("The pattern after `like` is too long.", "Write a shorter one.") from error
+    return "regexp_full_match({}, ?)", expression
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ..model.spec import ROW_ID
-from ..model.states import Mode
+from ..model.states import CHANGE, Mode, RowChange
 from .diff import ChangeSet
 from .sql import delta_table, quote_spark, quote_spark_literal
 
@@ -41,7 +41,7 @@ def rebase(spark: SparkSession, change: ChangeSet, main_now: int, choices: Seque
     base = spark.sql(f"SELECT * FROM {_at(change.main.uri, change.main.version)}")
     now = spark.sql(f"SELECT * FROM {_at(change.main.uri, main_now)}")
     taken = _as_frame(spark, choices)
-    columns = [c for c in staged.columns if c != ROW_ID]
+    columns = [c for c in staged.columns if c not in (ROW_ID, CHANGE)]
     joined = (
         staged.alias("s")
         .join(base.alias("b"), on=_same("s", "b"), how="left")
@@ -53,6 +53,9 @@ def rebase(spark: SparkSession, change: ChangeSet, main_now: int, choices: Seque
     values = [_value(c, c in base.columns, c in now.columns) for c in columns]
     untouched = " AND ".join(f"s.{quote_spark(c)} <=> b.{quote_spark(c)}" for c in columns if c in base.columns)
     gone = f"n.{ROW_ID} IS NULL AND ({_took_row_of_theirs()} OR (b.{ROW_ID} IS NOT NULL AND {untouched or 'true'}))"
+    if change.mode is Mode.PATCH:
+        spared = f"s.{quote_spark(CHANGE)} = '{RowChange.DELETE}' AND {_took_row_of_theirs()}"
+        return joined.where(f"NOT ({gone} OR {spared})").selectExpr(f"s.{ROW_ID}", *values, f"s.{quote_spark(CHANGE)}")
     rows = joined.where(f"NOT ({gone})").selectExpr(f"s.{ROW_ID}", *values)
     if change.mode is not Mode.REPLACE:
         return rows

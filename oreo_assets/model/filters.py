@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .errors import UsageError
+from .safe_text import check_text
 
 
 class Op(StrEnum):
@@ -35,6 +36,7 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Filter:
+        check_text(text, "filter")
         column, equals, rest = text.partition("=")
         word, dot, value = rest.partition(".")
         if not equals or not dot or not column:

@@ -8,6 +8,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+from .safe_text import UNSAFE
+
 
 def plain(value: Any) -> Any:
     """The value as JSON has it. A decimal is a number where a float says exactly the same, else text."""
@@ -32,6 +34,6 @@ def plain(value: Any) -> Any:
 
 
 def json_bytes(document: Any, indent: int | None = None) -> bytes:
-    """One JSON document. A lone surrogate (a file name in another encoding) becomes its JSON escape."""
+    """One JSON document. What a terminal would obey, and half a surrogate pair, become their JSON escapes."""
     text = json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=indent)
-    return text.encode("utf-8", "backslashreplace")
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode("utf-8")

@@ -63,6 +63,18 @@ class Mode(StrEnum):
     APPEND = "append"
     REPLACE = "replace"
     DELETE = "delete"
+    PATCH = "patch"
+
+
+CHANGE = "_change"
+"""The column of a patch in which each row says what becomes of it. No dataset can have one of that name."""
+
+
+class RowChange(StrEnum):
+    """What one row of a patch does: it is written over main's (or added), or main's is deleted."""
+
+    UPSERT = "upsert"
+    DELETE = "delete"
 
 
 class Severity(StrEnum):

@@ -49,6 +49,11 @@ def validate(
     return tuple(outcomes[b.name] for b in bound)
 
 
+def about_the_table(spec: DatasetSpec) -> DatasetSpec:
+    """The spec with only those expectations that other rows of main can make fail."""
+    return spec.model_copy(update={"expectations": [e for e in spec.expectations if _is_about_table(e)]})
+
+
 def columns_looked_at(spec: DatasetSpec) -> set[str] | None:
     """The columns that checks of single rows read; None if one of them does not say which."""
     single = [e for e in spec.expectations if not _is_about_table(e)]

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ..catalog import Transaction, audit
-from ..catalog.change_requests import add_editor, get_change_request, transition, void_approvals
+from ..catalog.change_requests import add_editor, editors_of, get_change_request, transition, void_approvals
 from ..catalog.models import ChangeRequest
 from ..catalog.users import Actor
 from ..lake import log
 from ..lake.conflicts import Conflict, find_conflicts
-from ..lake.diff import changed_rows
+from ..lake.diff import Wanted, changed_rows
 from ..lake.read import TableAt, export_parquet
 from ..lake.rebase import Choice, Take
 from ..model.errors import StateError, UsageError
@@ -122,7 +122,8 @@ def reject_rows(
             f"Change request {cr_id} is {cr.state}; rows are rejected while it is in review.",
             f"See: oreo cr show {ref} {cr_id}",
         )
-    rejected = changed_rows(ws.change_set(cr), row_ids=row_ids, where=where, limit=MAX_ROWS + 1)
+    wanted = Wanted(row_ids=frozenset(row_ids) if row_ids else None, where=tuple(where))
+    rejected = changed_rows(ws.change_set(cr), wanted, limit=MAX_ROWS + 1)
     _check_part(cr, rejected)
     follow_up = _follow_up(ws, cr, rejected, reason)
     choices = [Choice(row_id, None, Take.THEIRS) for row_id in rejected]
@@ -224,9 +225,21 @@ def _follow_up(ws: Workspace, cr: ChangeRequest, rejected: Sequence[str], reason
         file = Path(folder, f"rejected-from-{cr.id}.parquet")
         staged = TableAt("staged", change.staged.uri, change.staged.version)
         export_parquet(staged, file, row_ids=rejected)
-        options = UploadOptions(mode=mode, note=f"Rejected from {cr.id}: {reason}", keeps_row_id=True, follows=cr.id)
+        options = UploadOptions(
+            mode=mode,
+            note=f"Rejected from {cr.id}: {reason}",
+            keeps_row_id=True,
+            follows=cr.id,
+            base_version=cr.base_version if mode is Mode.PATCH else None,
+        )
         author = Actor(cr.author, {cr.project: Role.CONTRIBUTOR})
-        return upload(ws, author, cr.ref, file, options)
+
+        def opened(tx: Transaction, follow_up: ChangeRequest) -> None:
+            """Who had a hand in these rows still cannot approve them."""
+            for editor in editors_of(tx, cr.id):
+                add_editor(tx, follow_up, editor)
+
+        return upload(ws, author, cr.ref, file, options, opened)
 
 
 def _place(row_id: str, column: str | None) -> str:

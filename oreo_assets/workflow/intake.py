@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,14 @@ from ..catalog.change_requests import get_change_request, get_upload, transition
 from ..catalog.models import ChangeRequest, Upload
 from ..catalog.users import Actor
 from ..convert import Conversion, ConversionRequest, Reject, convert
-from ..convert.request import RAW_ENDINGS
+from ..convert.request import PlainColumn
 from ..crash_points import reach
-from ..model.errors import BadFileError, OreoError, UnavailableError, UsageError
+from ..model.errors import BadFileError, OreoError, UsageError
 from ..model.ids import DatasetRef, new_id
 from ..model.spec import DatasetSpec, RowIdRule
-from ..model.states import CRState, Mode, Role
+from ..model.states import CHANGE, CRState, Mode, Role
+from .sent_file import SENT, open_sent
 from .workspace import Workspace
-
-_SENT = ".sent"
-"""Beside a file that came through `upload`, from before its first byte: it is no file of another program."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +33,14 @@ class UploadOptions:
     file_name: str = ""
     """What the sender calls the file, where it came under another name. Only ever shown, never a path."""
     set_aside: bool = False
+    renames: Mapping[str, str] = field(default_factory=dict)
+    """Which column a header stands for, where the file spells it otherwise; empty for one to leave out."""
     keeps_row_id: bool = False
     """The file is a copy of our own rows and brings its row_id along (restore, follow-up)."""
     follows: str | None = None
     """The change request whose rejected rows these are."""
+    base_version: int | None = None
+    """The version of main that the sender worked on; else it is main as it is when the rows are staged."""
 
 
 @dataclass(frozen=True)
@@ -67,46 +68,59 @@ class UploadResult:
         }
 
 
-def upload(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: UploadOptions) -> UploadResult:
+def upload(
+    ws: Workspace,
+    actor: Actor,
+    ref: DatasetRef,
+    file: Path,
+    options: UploadOptions,
+    opened: Callable[[Transaction, ChangeRequest], None] | None = None,
+) -> UploadResult:
     """Take a file in, open its change request and convert it. The file itself is only read.
 
-    A file that cannot be taken leaves a `failed` change request behind that says why.
+    A file that cannot be taken leaves a `failed` change request behind that says why. `opened` is called in the
+    transaction that opens the change request, for what must be true as soon as it is there.
     """
     spec = _check_sender(ws, actor, ref, options)
-    name = options.file_name or file.name
-    extension = _extension(name)
-    size = _check_readable(file, name, spec)
     upload_id, cr_id = new_id("up"), new_id("cr")
-    _take_in(file, ws.layout(ref).raw(upload_id, extension))
+    with open_sent(file, options.file_name, spec) as sent:
+        sent.take_in(ws.layout(ref).raw(upload_id, sent.extension))
     reach("upload.copied")
     with ws.catalog.write() as tx:
         row = Upload(
             id=upload_id,
             project=ref.project,
             dataset=ref.dataset,
-            file_name=name,
-            extension=extension,
+            file_name=sent.name,
+            extension=sent.extension,
             sheet=options.sheet,
             set_aside=options.set_aside,
+            renames=dict(options.renames) or None,
             keeps_row_id=options.keeps_row_id,
-            bytes=size,
+            bytes=sent.size,
         )
         cr = _open_change_request(tx, row, cr_id, actor.name, options)
+        if opened:
+            opened(tx, cr)
     reach("upload.received")
     return convert_upload(ws, cr)
 
 
 def dry_run(ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: UploadOptions) -> UploadResult:
     """Only report what converting the file would find; nothing is kept."""
-    spec = _check_sender(ws, actor, ref, options)
-    name = options.file_name or file.name
-    extension = _extension(name)
-    _check_readable(file, name, spec)
     with tempfile.TemporaryDirectory(prefix="oreo-dry-run-") as folder:
-        raw = Path(folder, f"raw.{extension}")
-        shutil.copyfile(file, raw)
-        request = _request(spec, raw, Path(folder, "converted.parquet"), "dry-run", options.mode, options)
-        return UploadResult(None, None, None, convert(request))
+        return UploadResult(None, None, None, convert_into(ws, actor, ref, file, options, Path(folder)))
+
+
+def convert_into(
+    ws: Workspace, actor: Actor, ref: DatasetRef, file: Path, options: UploadOptions, folder: Path
+) -> Conversion:
+    """Convert a file into a folder of the caller's, as an upload would; the catalog hears nothing of it."""
+    spec = _check_sender(ws, actor, ref, options)
+    with open_sent(file, options.file_name, spec) as sent:
+        raw = folder / f"raw.{sent.extension}"
+        sent.copy_to(raw)
+    return convert(_request(spec, raw, folder / "converted.parquet", "dry-run", options.mode, options))
 
 
 def adopt(ws: Workspace, ref: DatasetRef, upload_id: str, raw: Path, author: str) -> ChangeRequest | None:
@@ -114,7 +128,7 @@ def adopt(ws: Workspace, ref: DatasetRef, upload_id: str, raw: Path, author: str
 
     None if the upload is known already: then somebody else was faster.
     """
-    if (raw.parent / _SENT).exists():
+    if (raw.parent / SENT).exists():
         return None  # somebody is sending it just now, or died before the catalog knew: not ours to guess its mode
     with ws.catalog.write() as tx:
         if tx.get(Upload, upload_id):
@@ -146,7 +160,12 @@ def _convert_upload(ws: Workspace, cr: ChangeRequest) -> UploadResult:
     if cr.state is not CRState.RECEIVED and up.conversion:
         return UploadResult(up.id, cr.id, cr.state, Conversion.from_json(up.conversion))
     options = UploadOptions(
-        mode=cr.mode, sheet=up.sheet, note=cr.note, set_aside=up.set_aside, keeps_row_id=up.keeps_row_id
+        mode=cr.mode,
+        sheet=up.sheet,
+        note=cr.note,
+        set_aside=up.set_aside,
+        renames=up.renames or {},
+        keeps_row_id=up.keeps_row_id,
     )
     raw, out = layout.raw(up.id, up.extension), layout.converted(up.id)
     try:
@@ -193,7 +212,8 @@ def refusal_of(found: Conversion, set_aside: bool, *, may_be_empty: bool = False
 def _check_sender(ws: Workspace, actor: Actor, ref: DatasetRef, options: UploadOptions) -> DatasetSpec:
     spec = ws.spec(ref)
     actor.require(Role.CONTRIBUTOR, ref.project)
-    if spec.is_append_only and options.mode in (Mode.UPSERT, Mode.DELETE):
+    by_key = options.mode in (Mode.UPSERT, Mode.DELETE, Mode.PATCH) and not options.keeps_row_id
+    if spec.is_append_only and by_key:
         raise UsageError(f"{ref} has no key, so a file cannot {options.mode} its rows.", "Send it with --mode append.")
     return spec
 
@@ -204,7 +224,7 @@ def _request(
     return ConversionRequest(
         raw=raw,
         out=out,
-        columns=tuple(spec.columns),
+        columns=(*spec.columns, *([PlainColumn(CHANGE, "string", False)] if mode is Mode.PATCH else [])),
         key=tuple(spec.key),
         row_id_rule=RowIdRule.FILE if options.keeps_row_id else spec.row_id_rule,
         row_id_prefix=prefix,
@@ -213,6 +233,7 @@ def _request(
         set_aside=options.set_aside,
         new_columns=spec.policies.new_columns,
         limits=spec.policies.limits,
+        renames=options.renames,
     )
 
 
@@ -231,6 +252,8 @@ def _open_change_request(
         note=options.note,
         upload_id=row.id,
         follows=options.follows,
+        base_version=options.base_version,
+        rebase=None if options.base_version is None else {"main_version": options.base_version},
     )
     tx.add(cr)
     tx.flush()
@@ -250,50 +273,6 @@ def _open_change_request(
 def _fail(ws: Workspace, cr: ChangeRequest, error: OreoError) -> None:
     with ws.catalog.write() as tx:
         transition(tx, cr, CRState.FAILED, actor=cr.author, reason=error.message, error=error.as_json())
-
-
-def _extension(name: str) -> str:
-    extension = Path(name).suffix.lstrip(".").lower()
-    if extension not in RAW_ENDINGS:
-        raise BadFileError(
-            f"{name!r} is not a kind of file that can be taken.",
-            f"Send one that ends in {', '.join('.' + e for e in RAW_ENDINGS)}.",
-        )
-    return extension
-
-
-def _check_readable(file: Path, name: str, spec: DatasetSpec) -> int:
-    if not file.is_file():
-        raise BadFileError(f"There is no file {file}.", "Check the path.")
-    size = file.stat().st_size
-    limit = spec.policies.limits.max_file_mb
-    if size > limit * 2**20:
-        raise BadFileError(
-            f"{name} has {size / 2**20:,.0f} MB; {spec.ref} takes files of up to {limit:,} MB.",
-            "Split the file, or raise policies.limits.max_file_mb of the dataset.",
-        )
-    if size == 0:
-        raise BadFileError(f"{name} is empty.", "Send a file with a header and rows.")
-    return size
-
-
-def _take_in(source: Path, target: Path) -> None:
-    """Copy the file to its place, whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    (target.parent / _SENT).touch()
-    part = target.with_name(f".{target.name}.part")
-    try:
-        with source.open("rb") as read, part.open("xb") as write:
-            shutil.copyfileobj(read, write, 1 << 20)
-            write.flush()
-            os.fsync(write.fileno())
-        part.rename(target)
-    except OSError as error:
-        shutil.rmtree(target.parent, ignore_errors=True)
-        raise UnavailableError(
-            f"{source.name} could not be copied into the lake: {error.strerror}.",
-            "Check the disk, then send it again; nothing was kept of it.",
-        ) from error
 
 
 def _reject_json(reject: Reject) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from sqlalchemy import select
 from ..catalog import audit
 from ..catalog.change_requests import get_change_request, list_change_requests, transition, void_approvals
 from ..catalog.datasets import list_datasets, spec_of
-from ..catalog.models import ChangeRequest, Tag, Upload
+from ..catalog.live_sessions import list_live_sessions
+from ..catalog.models import ChangeRequest, LiveSession, Tag, Upload
 from ..catalog.users import Actor
 from ..lake import log
 from ..lake import maintenance as lake
@@ -25,6 +26,8 @@ from ..model.ids import DatasetRef
 from ..model.spec import DatasetSpec
 from ..model.states import CRState, Role
 from .datasets import sync_meta
+from .live_session import end_session, outlived
+from .live_types import SessionState
 from .staging import delete_staging
 from .workspace import Workspace
 
@@ -163,6 +166,7 @@ def keep_hours(ws: Workspace, spec: DatasetSpec) -> int:
     hours = spec.policies.time_travel_days * 24
     with ws.catalog.read() as tx:
         versions = list(tx.scalars(select(Tag.version).where(Tag.project == spec.project, Tag.dataset == spec.dataset)))
+    versions += [s.base_version for s in list_live_sessions(ws.catalog, spec.ref, states=(SessionState.OPEN,))]
     still_open = [s for s in CRState if s.is_open or s is CRState.MERGING]
     for cr in list_change_requests(ws.catalog, spec.ref, still_open):
         if cr.base_version is not None:
@@ -201,14 +205,13 @@ def _cleanup(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> C
         and (cr.state in EXPIRES or Path(ws.layout(cr.ref).staging(cr.id)).exists())
     ]
     imports = _orphaned_imports(ws, spec, now)
-    sessions = _older_than(
-        Path(ws.layout(spec.ref).base, "live_edit"), now - timedelta(hours=spec.policies.live_edit_ttl_hours)
-    )
+    sessions, leftovers = outlived(ws, spec, now)
     if not dry_run:
         expired = [cr for cr in expired if _expire(ws, actor, cr)]
-        for folder in [*imports, *sessions]:
+        sessions = [session for session in sessions if _expire_session(ws, actor, session)]
+        for folder in [*imports, *leftovers]:
             shutil.rmtree(folder, ignore_errors=True)
-        if expired or imports or sessions:
+        if expired or imports or sessions or leftovers:
             _record(
                 ws,
                 actor,
@@ -216,18 +219,19 @@ def _cleanup(ws: Workspace, actor: Actor, spec: DatasetSpec, dry_run: bool) -> C
                 Chore.CLEANUP,
                 expired=[cr.id for cr in expired],
                 imports=[p.name for p in imports],
-                sessions=[p.name for p in sessions],
+                sessions=[*(s.id for s in sessions), *(p.name for p in leftovers)],
             )
     done = "would end" if dry_run else "ended"
     return ChoreReport(
         spec.ref,
         Chore.CLEANUP,
         dry_run,
-        f"{done} {len(expired)} change requests, {len(imports)} imports, {len(sessions)} edit sessions",
+        f"{done} {len(expired)} change requests, {len(imports)} imports, "
+        f"{len(sessions) + len(leftovers)} edit sessions",
         {
             "change_requests": [cr.id for cr in expired],
             "imports": [p.name for p in imports],
-            "live_sessions": [p.name for p in sessions],
+            "live_sessions": [*(s.id for s in sessions), *(p.name for p in leftovers)],
         },
     )
 
@@ -250,6 +254,20 @@ def _expire(ws: Workspace, actor: Actor, cr: ChangeRequest) -> bool:
             void_approvals(tx, fresh, actor.name, "expired")
             transition(tx, fresh, CRState.EXPIRED, actor=actor.name, reason="nobody decided on it in time")
     delete_staging(ws, cr)
+    return True
+
+
+def _expire_session(ws: Workspace, actor: Actor, session: LiveSession) -> bool:
+    """End it; False if somebody submitted or discarded it while we looked."""
+    was_open = session.state == SessionState.OPEN
+    with ws.alone_with(session.id):
+        try:
+            if was_open:
+                end_session(ws, session, SessionState.EXPIRED, actor, "its time was up")
+            else:
+                end_session(ws, session, SessionState.CLOSED, actor, "its change request has ended")
+        except StateError:
+            return False
     return True
 
 

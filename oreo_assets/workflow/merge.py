@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import logging
 
-from ..catalog import Transaction, audit
-from ..catalog.change_requests import (
-    get_change_request,
-    get_upload,
-    transition,
-    valid_approvals,
-    validation_run_of,
-    void_approvals,
-)
+from ..catalog import audit
+from ..catalog.change_requests import get_change_request, get_upload, transition, valid_approvals
 from ..catalog.datasets import get_dataset, spec_of
 from ..catalog.leases import HeldLease
-from ..catalog.models import Approval, ChangeRequest
+from ..catalog.models import ChangeRequest
 from ..crash_points import reach
 from ..lake import log
-from ..lake.conflicts import Conflict, find_conflicts
-from ..lake.diff import ChangeSet, Counts, content_hash
+from ..lake.diff import Counts
 from ..lake.merge import MergePlan, fence_off, merge, merged_counts
 from ..model.commit import CommitMetadata
-from ..model.errors import ConflictError, DefectError, StaleApprovalError, StateError
+from ..model.errors import DefectError, StateError
 from ..model.ids import DatasetRef, new_id
 from ..model.spec import Column, DatasetSpec
 from ..model.states import CRState
 from .datasets import sync_meta
+from .gate import Passed, pass_gate
 from .staging import delete_staging
 from .workspace import Workspace
 
@@ -52,12 +45,11 @@ def merge_change_request(ws: Workspace, ref: DatasetRef, cr_id: str) -> ChangeRe
         _require_mergeable(cr)
         if not was_committed(ws, cr, held):
             spec = ws.spec(ref)
-            change = _verify(ws, spec, cr)
-            moved = _settle(ws, spec, cr, change)
+            passed = pass_gate(ws, spec, cr)
             reach("merge.verified")
             _start(ws, cr, held)
             reach("merge.started")
-            _commit(ws, spec, cr, change, held, moved=moved)
+            _commit(ws, spec, cr, passed, held)
         return finish(ws, cr)
 
 
@@ -115,83 +107,6 @@ def _require_mergeable(cr: ChangeRequest) -> None:
     raise StateError(f"Change request {cr.id} is {cr.state}, not approved; main was not touched.", remedy)
 
 
-def _verify(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest) -> ChangeSet:
-    """Everything that an approval rests on, from stored facts. Whatever is missing fails closed."""
-    change = ws.change_set(cr)
-    with ws.catalog.read() as tx:
-        problem = _doubt(tx, spec, cr)
-    if problem is None and not log.table_exists(change.staged.uri):
-        problem = "what was staged is gone"
-    if problem is None and log.current_version(change.staged.uri) != cr.staging_version:
-        problem = "what is staged changed after the approval"
-    if problem is None and content_hash(change.staged) != cr.content_hash:
-        problem = "the staged rows are not the approved ones"
-    if problem:
-        with ws.catalog.write() as tx:
-            fresh = get_change_request(tx, cr.ref, cr.id)
-            void_approvals(tx, fresh, "system", problem)
-            transition(tx, fresh, CRState.IN_REVIEW, actor="system", reason=problem)
-        raise StaleApprovalError(
-            f"The approval of {cr.id} no longer holds: {problem}. Main was not touched.",
-            f"Check it again and have it approved anew: oreo cr retry {cr.ref} {cr.id}",
-        )
-    return change
-
-
-def _doubt(tx: Transaction, spec: DatasetSpec, cr: ChangeRequest) -> str | None:
-    approvals = [a for a in valid_approvals(tx, cr.id) if _matches(a, cr)]
-    if len(approvals) < spec.approvals:
-        return f"{len(approvals)} of {spec.approvals} needed approvals are for what is staged"
-    run = validation_run_of(tx, cr)
-    if run is None:
-        return "it has no validation run"
-    judged = (run.staging_version, run.content_hash, run.suite_hash, run.base_version)
-    if judged != (cr.staging_version, cr.content_hash, cr.suite_hash, cr.base_version):
-        return "the validation run judged something else"
-    if run.blocks:
-        return "its validation run blocks it"
-    if cr.suite_hash != spec.suite_hash:
-        return "the dataset's checks changed since"
-    return None
-
-
-def _matches(approval: Approval, cr: ChangeRequest) -> bool:
-    return (approval.staging_version, approval.content_hash, approval.base_version, approval.suite_hash) == (
-        cr.staging_version,
-        cr.content_hash,
-        cr.base_version,
-        cr.suite_hash,
-    )
-
-
-def _settle(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest, change: ChangeSet) -> bool:
-    """Whether main moved since the base. Disjoint changes go on; an overlap ends here, as `conflicted`."""
-    main_now = log.current_version(change.main.uri)
-    if main_now == change.main.version:
-        return False
-    conflicts = find_conflicts(change, main_now, spec.policies.conflicts)
-    if not conflicts:
-        return True
-    told = _tell(conflicts)
-    with ws.catalog.write() as tx:
-        fresh = get_change_request(tx, cr.ref, cr.id)
-        if fresh.state is CRState.APPROVED:
-            transition(tx, fresh, CRState.MERGING, actor="system")
-        transition(
-            tx,
-            fresh,
-            CRState.CONFLICTED,
-            actor="system",
-            details={"main_version": main_now, "conflicts": len(conflicts)},
-            reason=f"Main moved to version {main_now}: {told}",
-        )
-    raise ConflictError(
-        f"Main of {cr.ref} moved from version {change.main.version} to {main_now}, and both changed {told}.",
-        f"Settle it: oreo cr resolve {cr.ref} {cr.id} --take ours|theirs [--cell ROW:COL=ours]…",
-        conflicts=[c.as_json() for c in conflicts[:100]],
-    )
-
-
 def _start(ws: Workspace, cr: ChangeRequest, held: HeldLease) -> None:
     if cr.state is CRState.APPROVED:
         with ws.catalog.write() as tx:
@@ -206,9 +121,7 @@ def _start(ws: Workspace, cr: ChangeRequest, held: HeldLease) -> None:
             )
 
 
-def _commit(
-    ws: Workspace, spec: DatasetSpec, cr: ChangeRequest, change: ChangeSet, held: HeldLease, *, moved: bool
-) -> None:
+def _commit(ws: Workspace, spec: DatasetSpec, cr: ChangeRequest, passed: Passed, held: HeldLease) -> None:
     with ws.catalog.read() as tx:
         approvers = tuple(a.approver for a in valid_approvals(tx, cr.id))
         source = get_upload(tx, cr.upload_id).sha256 if cr.upload_id else None
@@ -226,12 +139,12 @@ def _commit(
         attempts=attempts,
         fence=held.fence,
     )
-    plan = MergePlan.of(spec, change, main_moved=moved)
+    plan = MergePlan.of(spec, passed.change, main_moved=passed.main_moved)
     with ws.isolated_spark() as spark:
         held.assert_held()
         merge(spark, plan, metadata)
     reach("merge.committed")
-    if not log.is_committed(change.main.uri, cr.id):
+    if not log.is_committed(passed.change.main.uri, cr.id):
         raise DefectError(
             f"The merge of {cr.id} ended, but the log of {cr.ref} does not carry its marker.",
             "Main may have been written by something else at the same time. Run: oreo recover",
@@ -293,11 +206,6 @@ def _evolved(spec: DatasetSpec, cr: ChangeRequest) -> DatasetSpec:
     known = set(spec.column_names)
     added = [Column(name=c["name"], type=c["type"]) for c in cr.new_columns or [] if c["name"] not in known]
     return spec.model_copy(update={"columns": [*spec.columns, *added]}) if added else spec
-
-
-def _tell(conflicts: list[Conflict]) -> str:
-    cells = [f"{c.row_id}:{c.column}" if c.column else f"row {c.row_id}" for c in conflicts]
-    return ", ".join(cells[:5]) + (f" and {len(cells) - 5:,} more" if len(cells) > 5 else "")
 
 
 def _reread(ws: Workspace, cr: ChangeRequest) -> ChangeRequest:

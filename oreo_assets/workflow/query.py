@@ -19,6 +19,7 @@ from ..model.states import Role
 from .workspace import Workspace
 
 MAX_ROWS = 100_000
+_MAX_OFFSET = 2**53
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def query(
     """Rows of main, now or as of a version or moment. Without an order, in the order of `row_id`."""
     ws.spec(ref)
     actor.require(Role.VIEWER, ref.project)
-    if not 0 <= limit <= MAX_ROWS or offset < 0:
-        raise UsageError(f"The limit is 0 to {MAX_ROWS:,}, the offset 0 or more.", "Read in pages.")
+    if not 0 <= limit <= MAX_ROWS or not 0 <= offset <= _MAX_OFFSET:
+        raise UsageError(f"The limit is 0 to {MAX_ROWS:,}, the offset 0 to 2^53.", "Read in pages.")
     uri = ws.layout(ref).main
     at = resolve_version(uri, version, timestamp)
     by = [*order, *([] if any(o.column == ROW_ID for o in order) else [Order(ROW_ID)])]

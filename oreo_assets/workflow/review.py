@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -10,30 +10,43 @@ from sqlalchemy.exc import IntegrityError
 from ..catalog import Transaction, audit
 from ..catalog.change_requests import (
     all_approvals,
-    editors_of,
     get_change_request,
     get_upload,
     list_change_requests,
     transition,
     valid_approvals,
-    validation_run_of,
     void_approvals,
 )
+from ..catalog.comments import changes_wanted
 from ..catalog.datasets import get_dataset, spec_of
 from ..catalog.models import Approval, ChangeRequest
 from ..catalog.users import EVERYWHERE, Actor
 from ..crash_points import reach
-from ..lake import log
-from ..lake.diff import KINDS, ChangeSet, DiffPage, diff
-from ..model.errors import NotAllowedError, NotFoundError, StaleApprovalError, StateError, UsageError
+from ..lake.diff import KINDS
+from ..model.errors import NotAllowedError, NotFoundError, StateError, UsageError
 from ..model.ids import DatasetRef, new_id
-from ..model.spec import DatasetSpec
-from ..model.states import CRState, Role, Severity
+from ..model.states import CRState, Role
 from ..quality.documents import RunDocuments
-from ..quality.outcomes import CheckStatus
+from .changes import kinds_of, pinned_change, review_diff
+from .comments import settle
 from .staging import delete_staging
+from .standing import failed_warnings, objections
 from .validation import load_run
 from .workspace import Workspace
+
+__all__ = [
+    "approve",
+    "checks",
+    "kinds_of",
+    "list_requests",
+    "pinned_change",
+    "reject",
+    "retry",
+    "review_diff",
+    "show",
+    "summarize",
+    "withdraw",
+]
 
 
 def approve(
@@ -54,13 +67,11 @@ def approve(
         spec = spec_of(get_dataset(tx, ref))
         if any(a.approver == actor.name for a in valid_approvals(tx, cr_id)):
             return cr
-        _require_reviewable(ws, cr, spec)
-        if actor.name in (cr.author, *editors_of(tx, cr_id)):
-            did = "sent" if cr.author == actor.name else "edited"
-            raise NotAllowedError(
-                f"{actor.name} {did} {cr_id} and cannot approve it as well.", "Ask a second person to review it."
-            )
-        _require_acknowledged(tx, cr, acks)
+        if against := objections(ws, tx, actor, cr, spec, acks):
+            raise against[0]
+        _refuse_unknown(cr, acks, failed_warnings(tx, cr))
+        for wish in changes_wanted(tx, cr):
+            settle(tx, cr, wish, actor)  # only one's own is left: who approves after all takes it back
         _pin(tx, cr, actor, acks)
         audit.record(
             tx,
@@ -175,42 +186,6 @@ def checks(ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str) -> RunDocum
     return run
 
 
-def review_diff(
-    ws: Workspace,
-    actor: Actor,
-    ref: DatasetRef,
-    cr_id: str,
-    *,
-    kinds: Sequence[str] = KINDS[:3],
-    limit: int = 100,
-    after: str = "",
-) -> DiffPage:
-    """What the change request changes, row by row."""
-    return diff(pinned_change(ws, actor, ref, cr_id), kinds=kinds, limit=limit, after=after)
-
-
-def pinned_change(ws: Workspace, actor: Actor, ref: DatasetRef, cr_id: str) -> ChangeSet:
-    """What a diff compares, by version: a reader who has seen it need not be sent it again."""
-    actor.require(Role.VIEWER, ref.project)
-    with ws.catalog.read() as tx:
-        cr = get_change_request(tx, ref, cr_id)
-    change = ws.change_set(cr)
-    if not log.table_exists(change.staged.uri):
-        raise StateError(
-            f"Change request {cr_id} is {cr.state}; what was staged for it is gone.",
-            f"For what the merge changed, see: oreo history {ref}",
-        )
-    return change
-
-
-def kinds_of(words: Iterable[str]) -> list[str]:
-    """The kinds of change that are asked for (`updated`, `inserted,deleted`); all that change something if none."""
-    kinds = [kind.strip() for word in words for kind in word.split(",") if kind.strip()]
-    if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise UsageError(f"{unknown[0]!r} is not a kind of change.", f"Use {', '.join(KINDS)}.")
-    return kinds or list(KINDS[:3])
-
-
 def summarize(cr: ChangeRequest) -> dict[str, Any]:
     """A change request in the words that scripts rely on."""
     counts = cr.counts or dict.fromkeys(KINDS)
@@ -242,42 +217,7 @@ def summarize(cr: ChangeRequest) -> dict[str, Any]:
     }
 
 
-def _require_reviewable(ws: Workspace, cr: ChangeRequest, spec: DatasetSpec) -> None:
-    if cr.state is not CRState.IN_REVIEW:
-        raise StateError(
-            f"Change request {cr.id} is {cr.state}; only one that is in review can be approved.",
-            f"See: oreo cr show {cr.ref} {cr.id}",
-        )
-    if cr.suite_hash != spec.suite_hash:
-        raise StaleApprovalError(
-            f"The checks of {cr.ref} changed after {cr.id} was checked.",
-            f"Check it again: oreo cr retry {cr.ref} {cr.id}",
-        )
-    if log.current_version(ws.layout(cr.ref).staging(cr.id)) != cr.staging_version:
-        raise StaleApprovalError(
-            f"What is staged for {cr.id} changed after it was checked.",
-            f"Check it again: oreo cr retry {cr.ref} {cr.id}",
-        )
-
-
-def _require_acknowledged(tx: Transaction, cr: ChangeRequest, acks: Mapping[str, str]) -> None:
-    run = validation_run_of(tx, cr)
-    if run is None or run.blocks:
-        raise StateError(
-            f"Change request {cr.id} has no validation run that lets it through.",
-            f"Check it again: oreo cr retry {cr.ref} {cr.id}",
-        )
-    warnings = [
-        c["name"]
-        for c in run.summary["checks"]
-        if c["status"] != CheckStatus.PASSED and c["severity"] == Severity.WARNING
-    ]
-    missing = [name for name in warnings if not acks.get(name, "").strip()]
-    if missing:
-        raise StateError(
-            f"Warnings to acknowledge first: {', '.join(missing)}.",
-            "Give a reason for each: " + " ".join(f"--ack {name}='…'" for name in missing),
-        )
+def _refuse_unknown(cr: ChangeRequest, acks: Mapping[str, str], warnings: Sequence[str]) -> None:
     if unknown := sorted(set(acks) - set(warnings)):
         raise UsageError(
             f"{', '.join(unknown)}: no failed warning goes by that name.",

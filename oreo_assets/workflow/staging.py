@@ -18,6 +18,7 @@ from ..model.commit import CommitMetadata
 from ..model.errors import StateError
 from ..model.ids import new_id
 from ..model.states import CRState
+from .live_session import end_session_of
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ STAGEABLE = (CRState.CONVERTED, CRState.STAGED, CRState.IN_REVIEW, CRState.CONFL
 
 def rows_to_stage(ws: Workspace, cr: ChangeRequest) -> DataFrame:
     """The converted upload, as Spark reads it; or, once a reviewer chose, what follows from the choices."""
-    if cr.rebase:
+    if cr.rebase and "choices" in cr.rebase:
         layout = ws.layout(cr.ref)
         change = ChangeSet.of(
             layout.main, cr.rebase["base_version"], layout.staging(cr.id), cr.rebase["staging_version"], cr.mode
@@ -56,7 +57,8 @@ def _stage(ws: Workspace, cr: ChangeRequest, rows: DataFrame) -> ChangeRequest:
     metadata = CommitMetadata(
         commit_id=new_id("co"), change_request_id=cr.id, author=cr.author, mode=cr.mode, source_sha256=source
     )
-    # After a rebase the rows answer to the version that the reviewer saw, even if main moved on since.
+    # After a rebase, and for rows that were made from a version of main, they answer to the version that
+    # was looked at, even if main moved on since.
     base_version = cr.rebase["main_version"] if cr.rebase else log.current_version(layout.main)
     staging_uri = layout.staging(cr.id)
     version = write_staging(rows, staging_uri, metadata)
@@ -100,7 +102,8 @@ def _require_stageable(ws: Workspace, cr: ChangeRequest) -> None:
 
 
 def delete_staging(ws: Workspace, cr: ChangeRequest) -> None:
-    """Remove a change request's table. Gone already is fine: a crash may have come in between."""
+    """Remove a change request's table, and the live session it came from. Gone already is fine: a crash may have
+    come in between."""
     folder = Path(ws.layout(cr.ref).staging(cr.id))
     # The log first: what is half gone must not pass for a table.
     shutil.rmtree(folder / "_delta_log", ignore_errors=True)
@@ -108,3 +111,4 @@ def delete_staging(ws: Workspace, cr: ChangeRequest) -> None:
     if folder.exists():
         shutil.rmtree(folder)
     ws.forget_lock(cr.id)
+    end_session_of(ws, cr)

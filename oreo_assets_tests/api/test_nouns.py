@@ -45,6 +45,13 @@ CUSTOMERS = {
             f"{ORDERS}/change-requests/CR/diff?kind=updated,unchanged&limit=1&after=A1",
             "cr diff shop/orders CR --kind updated --kind unchanged --limit 1 --after A1",
         ),
+        (
+            f"{ORDERS}/change-requests/CR/diff?column=amount&where=amount=lt.0&all_columns=true",
+            "cr diff shop/orders CR --column amount --where amount=lt.0 --all-columns",
+        ),
+        (f"{ORDERS}/change-requests/CR/diff?conflict=true", "cr diff shop/orders CR --conflict"),
+        (f"{ORDERS}/change-requests/CR/standing", "cr standing shop/orders CR"),
+        (f"{ORDERS}/change-requests/CR/comments", "cr comments shop/orders CR"),
         (f"{ORDERS}/rows", "query shop/orders"),
         (
             f"{ORDERS}/rows?select=order_id,amount&amount=gte.1&amount=lt.100&order=order_id.desc&limit=5",

@@ -12,6 +12,7 @@ from .test_uploads import GOOD
 
 ROLES = ["vic", "con", "rev", "ada"]
 CR = f"{ORDERS}/change-requests/CR"
+SESSION = f"{ORDERS}/live-sessions/SESSION"
 
 DECLARED = {"project": "shop", "dataset": "x", "columns": [{"name": "a", "type": "string"}]}
 
@@ -29,6 +30,20 @@ MATRIX: list[tuple[str, str, Any, str]] = [
     ("POST", f"{CR}/withdraw", None, "con"),
     ("POST", f"{CR}/retry", None, "con"),
     ("POST", f"{CR}/resolve", {"take": "ours"}, "con"),
+    ("POST", f"{CR}/request-changes", {"reason": "net, please"}, "rev"),
+    ("POST", f"{CR}/comments", {"text": "why?"}, "con"),
+    ("POST", f"{CR}/comments/COMMENT/resolve", None, "con"),
+    ("POST", f"{CR}/revert", None, "con"),
+    ("GET", f"{CR}/comments", None, "vic"),
+    ("GET", f"{CR}/standing", None, "vic"),
+    ("POST", f"{ORDERS}/live-sessions", {}, "con"),
+    ("POST", f"{SESSION}/cells", {"cells": [{"row_id": "A1", "column": "amount", "value": "1"}]}, "con"),
+    ("POST", f"{SESSION}/rows", {"rows": [{"order_id": "B1"}]}, "con"),
+    ("POST", f"{SESSION}/delete-rows", {"row_ids": ["A1"]}, "con"),
+    ("POST", f"{SESSION}/undo", None, "con"),
+    ("POST", f"{SESSION}/redo", None, "con"),
+    ("POST", f"{SESSION}/submit", None, "con"),
+    ("POST", f"{SESSION}/discard", None, "con"),
     ("POST", f"{ORDERS}/restore", {"version": 0}, "con"),
     ("POST", f"{ORDERS}/maintenance/cleanup", None, "ada"),
     ("POST", f"{V1}/maintenance/cleanup", None, "ada"),
@@ -56,6 +71,13 @@ def test_each_route_takes_its_role(
     for user in ROLES:
         # Rev's own would be refused for another reason, so it is con's.
         place = path.replace("CR", in_review(author="con")) if "CR" in path else path
+        if "COMMENT" in path:
+            said = api.post(place.removesuffix("/COMMENT/resolve"), {"text": "why?"}).json()
+            place = place.replace("COMMENT", said["comment_id"])
+        if "SESSION" in path:
+            # Each edits a session of their own; a viewer has none.
+            owner = "con" if user == "vic" else user
+            place = path.replace("SESSION", api.post(f"{ORDERS}/live-sessions", {}, owner).json()["session_id"])
         if body == "file":
             answer = api.upload(GOOD, user=user)
         else:
@@ -106,5 +128,5 @@ def _no_spark(*args: object) -> None:
 
 def _template(path: str) -> str:
     """The path with a star for each of its parameters, given or declared."""
-    given = ("shop.orders", "shop", "orders", "CR", "cleanup", "vic")
+    given = ("shop.orders", "shop", "orders", "CR", "COMMENT", "SESSION", "cleanup", "vic")
     return "/".join("*" if part in given or part.startswith("{") else part for part in path.split("/"))

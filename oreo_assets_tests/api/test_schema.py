@@ -41,6 +41,8 @@ def test_answers_are_as_declared(shop: Oreo, in_review, monkeypatch: pytest.Monk
     known = {**KNOWN, "change_request": in_review()}
     headers = {"Authorization": f"Bearer {shop.tokens['ada']}"}
     with TestClient(app) as client:
+        made = client.post("/api/v1/projects/shop/datasets/orders/live-sessions", headers=headers)
+        known["session"] = made.json()["session_id"]
         schema = schemathesis.openapi.from_asgi("/api/openapi.json", app)
         one = schema[path][method]
 

@@ -41,6 +41,9 @@ def test_the_commands_of_the_interface_are_all_there():
         *("user add", "user list", "user revoke", "audit log", "audit verify"),
         *(f"cr {verb}" for verb in ["list", "show", "checks", "diff", "approve", "reject", "withdraw", "retry"]),
         *(f"cr {verb}" for verb in ["conflicts", "resolve", "reject-rows"]),
+        *(f"cr {verb}" for verb in ["comment", "comments", "resolve-comment", "request-changes", "standing", "revert"]),
+        *(f"live {verb}" for verb in ["open", "list", "show", "set", "add", "delete", "undo", "redo"]),
+        *(f"live {verb}" for verb in ["rows", "diff", "others", "submit", "discard"]),
         *(f"maintain {chore}" for chore in ["optimize", "vacuum", "checkpoint", "cleanup", "all"]),
         *("engine start", "engine stop", "engine status"),
     }

@@ -43,7 +43,7 @@ def make_request(tmp_path: Path) -> Callable[..., ConversionRequest]:
             "limits": Limits(max_file_mb=64, max_memory_mb=1024, max_seconds=60),
         } | changes
         values["columns"] = tuple(
-            c if isinstance(c, Column) else Column(name=c[0], type=c[1]) for c in values["columns"]
+            Column(name=c[0], type=c[1]) if isinstance(c, tuple) else c for c in values["columns"]
         )
         return ConversionRequest(**values)
 

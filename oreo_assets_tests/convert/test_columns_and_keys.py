@@ -7,12 +7,13 @@ import json
 
 import pytest
 
+from oreo_assets.convert.request import PlainColumn
 from oreo_assets.model.errors import BadFileError
 from oreo_assets.model.spec import Column, RowIdRule
 from oreo_assets.model.states import Mode
 
 from .conftest import Convert
-from .support import read_parquet
+from .support import COLUMNS, read_parquet
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_columns_stand_in_the_datasets_order_with_new_ones_last(convert_here: Co
     )
 
 
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.PATCH])
 def test_every_occurrence_of_a_repeated_key_is_refused(convert_here: Convert, mode: Mode) -> None:
     done = convert_here('id,name\na1,"x\ny"\na2,b\na1,c\na1,d\n', mode=mode)
     reason = "key id='a1' appears 3 times (lines 2, 5, 6)"
@@ -194,3 +195,20 @@ def test_two_thousand_columns_fit_into_the_default_limits(convert_here: Convert)
     text = ",".join(c.name for c in columns) + "\na1" + ",7" * 1999 + "\n"
     done = convert_here(text, columns=columns)
     assert done.rows == [("a1", "a1", *[7] * 1999)]
+
+
+def test_each_row_of_a_patch_says_what_becomes_of_it(convert_here: Convert) -> None:
+    patch = {"mode": Mode.PATCH, "columns": (*COLUMNS, PlainColumn("_change", "string", False))}
+    done = convert_here("_change,id,qty\nupsert,a1,1\n Delete ,a2,2\n", **patch)
+    assert done.names == ["row_id", "id", "qty", "_change"]
+    assert [row[-1] for row in done.rows] == ["upsert", "delete"]
+    assert done.conversion.new_columns == ()
+    bad = convert_here("_change,id,qty\nremove,a1,1\n,a2,2\n", **patch).conversion
+    assert [(r.line, r.column, r.reason) for r in bad.rejects] == [
+        (2, "_change", "must be upsert or delete"),
+        (3, "_change", "must not be empty"),
+    ]
+    with pytest.raises(BadFileError, match="no column _change"):
+        convert_here("id,qty\na1,1\n", **patch)
+    with pytest.raises(BadFileError, match="New columns cannot be called _change"):
+        convert_here("_change,id\nupsert,a1\n")

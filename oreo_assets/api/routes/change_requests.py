@@ -8,11 +8,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from ...model.filters import Filter
 from ...workflow import conflicts as conflicting
 from ...workflow import review
+from ...workflow.standing import standing as where_it_stands
 from .. import told
 from ..answers import Json, entity_tag, has_it_already, not_modified, page, tagged
-from ..asked import PageLimit, RowId
+from ..asked import Name, Note, PageLimit, RowId
 from ..auth import Who
 from ..places import ID, ChangeRequestAt, DatasetAt
 from ..service import Here
@@ -76,17 +78,46 @@ def diff(
         list[str],
         Query(description="inserted, updated, deleted, unchanged; several by comma. The first three if left out."),
     ] = [],  # noqa: B006 - FastAPI copies it
+    column: Annotated[list[Name], Query(description="Rows in which one of these changes.")] = [],  # noqa: B006
+    check: Annotated[Name | None, Query(description="Rows that failed this check.")] = None,
+    conflict: Annotated[bool, Query(description="Rows that main changed too.")] = False,
+    where: Annotated[list[Note], Query(description="`column=op.value` on the new values.")] = [],  # noqa: B006
+    all_columns: Annotated[bool, Query(description="All cells of a row, not only those that change.")] = False,
     after: Annotated[RowId, Query(description="Begin after this row: `next` of the page before.")] = "",
     limit: PageLimit = 100,
 ) -> Response:
     """In the order of `row_id`. What is compared is pinned by version, so there is an `ETag`."""
-    kinds = review.kinds_of(kind)
+    kinds, filters = review.kinds_of(kind), [Filter.parse(text) for text in where]
     change = review.pinned_change(here.ws, who, at.ref, at.cr_id)
     tag = entity_tag(request, change)
-    if has_it_already(request, tag):
+    # Which rows are in conflict depends on main as it is now.
+    if not conflict and has_it_already(request, tag):
         return not_modified(tag)
-    found = review.review_diff(here.ws, who, at.ref, at.cr_id, kinds=kinds, after=after, limit=limit)
-    return tagged(found.as_json(), tag)
+    found = review.review_diff(
+        here.ws,
+        who,
+        at.ref,
+        at.cr_id,
+        kinds=kinds,
+        columns=column,
+        check=check,
+        in_conflict=conflict,
+        where=filters,
+        all_columns=all_columns,
+        after=after,
+        limit=limit,
+    )
+    return Json(found.as_json()) if conflict else tagged(found.as_json(), tag)
+
+
+@router.get(
+    _ONE + "/standing",
+    response_model=told.Standing,
+    summary="How main moved under it, and whether you can approve it",
+)
+def standing(here: Here, who: Who, at: ChangeRequestAt) -> Json:
+    """If you cannot, all the reasons; an approval is refused for the first of them."""
+    return Json(where_it_stands(here.ws, who, at.ref, at.cr_id).as_json())
 
 
 @router.get(

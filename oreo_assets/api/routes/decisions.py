@@ -9,13 +9,15 @@ from fastapi.responses import Response
 
 from ...model.filters import Filter
 from ...workflow import conflicts, review
+from ...workflow.revert import revert as undo
 from .. import told
 from ..answers import Answer
-from ..asked import Approve, RejectRows, Resolve, WithReason
+from ..asked import Approve, RejectRows, Resolve, Revert, WithReason
 from ..auth import Who
 from ..once import Once
 from ..places import ChangeRequestAt
 from ..service import Here
+from .uploads import upload_answer
 
 router = APIRouter(
     prefix="/projects/{project}/datasets/{dataset}/change-requests/{change_request}", tags=["change requests"]
@@ -105,6 +107,17 @@ def reject_rows(here: Here, who: Who, at: ChangeRequestAt, given: RejectRows, on
         return _card(here, who, at, 202, more)
 
     return once(do, given.model_dump())
+
+
+@router.post(
+    "/revert", status_code=202, response_model=told.Upload, summary="Open the change request that undoes a merged one"
+)
+def revert(here: Here, who: Who, at: ChangeRequestAt, once: Once, given: Revert | None = None) -> Response:
+    """It is checked and approved like any other. Where somebody changed the same rows since, that is a conflict."""
+    asked = given or Revert()
+    return once(
+        lambda: upload_answer(at.ref, undo(here.ws, who, at.ref, at.cr_id, asked.note), status=202), asked.model_dump()
+    )
 
 
 def _card(here: Here, who: Who, at: ChangeRequestAt, status: int = 200, more: dict[str, Any] | None = None) -> Answer:

@@ -47,7 +47,12 @@ def send(here: Here, who: Who, ref: DatasetAt, file: Received, once: Once) -> Re
     """
     form = file.form
     options = UploadOptions(
-        mode=form.mode, sheet=form.sheet, note=form.note, file_name=file.name, set_aside=form.set_aside
+        mode=form.mode,
+        sheet=form.sheet,
+        note=form.note,
+        file_name=file.name,
+        set_aside=form.set_aside,
+        renames=form.renames,
     )
     if form.dry_run:
         return upload_answer(ref, dry_run(here.ws, who, ref, file.path, options), form.set_aside).response()

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
-SCHEMA_VERSION = "0003"
+SCHEMA_VERSION = "0006"
 """The newest migration. Known here so that an up-to-date catalog opens without importing Alembic."""
 
 _POSTGRES_LOCK = 0x0E0_CA7A

@@ -1,0 +1,130 @@
+"""The review site as it is shipped: its own process, over a root that a team has worked with, in a real browser."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+
+from . import plausible
+from .plausible import Row, Team
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+
+@dataclass
+class Site:
+    """A running server and the root that it serves."""
+
+    url: str
+    team: Team
+    numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10_000)))
+
+    def order(self, **changes: Any) -> Row:
+        """A new order that no other test has."""
+        number = 500_000 + next(self.numbers)
+        return {**plausible.order(random.Random(number), number), **changes}
+
+    def in_review(self, *rows: Row, note: str = "From a test", unusual: bool = False, author: str = "ben") -> str:
+        """A change request with these rows (or one); `unusual`: with a failed warning about the first."""
+        sent = list(rows) or [self.order()]
+        outcomes = plausible.outcomes_of(sent[:1] if unusual else [], None)
+        return plausible.stage(self.team, sent, note, author, outcomes=outcomes)
+
+    def address(self, cr_id: str) -> str:
+        return f"/p/shop/orders/cr/{cr_id}"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("site")
+    with serving(plausible.make(folder), folder / "server.log") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("NO BROWSER IS INSTALLED: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(site: Site, browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a page as somebody (nobody, if None), in a browser of their own."""
+    contexts = []
+
+    def open_page(name: str | None, path: str | None = "/", width: int = 1280, **options: Any) -> Any:
+        context = browser.new_context(
+            base_url=site.url, viewport={"width": width, "height": 900}, **{"locale": "en-GB", **options}
+        )
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        if name:
+            sign_in(context, site, name)
+        page = context.new_page()
+        if path is not None:
+            page.goto(path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def sign_in(context: Any, site: Site, name: str) -> None:
+    """As the form does it; the tests of signing in use the form itself."""
+    answer = context.request.post(
+        f"{site.url}/sign-in", form={"token": site.team.tokens[name]}, headers={"Origin": site.url}
+    )
+    assert answer.ok and answer.url == f"{site.url}/"
+
+
+class serving:  # noqa: N801 - reads as what it is
+    """Runs `python -m oreo_assets.api` for a root."""
+
+    def __init__(self, team: Team, log: Any) -> None:
+        self.team = team
+        self.log = log
+
+    def __enter__(self) -> Site:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        kept = {n: v for n, v in os.environ.items() if not n.startswith(("OREO_", "SPARK_", "DAGSTER_", "PYTEST_"))}
+        env = {**kept, **self.team.ws.settings.as_env(), "OREO_PORT": str(port)}
+        with open(self.log, "wb") as file:
+            self.process = subprocess.Popen([sys.executable, "-m", "oreo_assets.api"], env=env, stdout=file, stderr=file)
+        url = f"http://127.0.0.1:{port}"
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                httpx.get(f"{url}/healthz", timeout=10, trust_env=False).raise_for_status()
+                return Site(url, self.team)
+            except httpx.HTTPError:
+                assert self.process.poll() is None and time.monotonic() < deadline, self.log.read_text()
+                time.sleep(0.1)
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(30)
