@@ -7,10 +7,10 @@ COUNT ?= 1000
 SEED ?= 1
 BIN := .venv/bin
 
-.PHONY: help setup demo up test check bench soak faults clean
+.PHONY: help setup demo up test check bench screenshots soak faults clean
 
 help: ## This list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Python packages from the lock file, Java checked, Delta jars fetched (again: does nothing)
 	@.ci/bootstrap.sh
@@ -34,7 +34,11 @@ check: setup ## Lint, format, types and the direction of imports
 bench: setup ## Side-by-side table against the peers (SCALE=small takes under 10 minutes)
 	@$(BIN)/python -m benchmarks --scale $(SCALE)
 
-soak: setup ## Processes and engines killed at random for MINUTES=10 (COUNT=1000 SEED=1); then lost and doubled must be 0
+screenshots: setup ## A picture of each page of the review site, in docs/images/site
+	@.ci/chromium.sh
+	@$(BIN)/python -m oreo_assets_tests.site.screenshots docs/images/site
+
+soak: setup ## Hostile input, then processes and engines killed at random, for MINUTES=10 (COUNT=1000 SEED=1); lost and doubled must be 0
 	@$(BIN)/python -m oreo_assets_tests.faults.soak --minutes $(MINUTES) --count $(COUNT) --seed $(SEED)
 
 faults: setup ## Every crash point with every fault (make test takes a part of them); some 20 minutes

@@ -57,7 +57,7 @@ def run(times: int) -> Iterator[Measured]:
 
 @contextmanager
 def _platform(folder: Path) -> Iterator[Any]:
-    ports = _free_port(), _free_port()
+    ports = free_port(), free_port()
     env = os.environ | {
         "DELTA_DATA_ROOT": str(folder / "lake"),
         "OREO_PORT": str(ports[0]),
@@ -96,7 +96,7 @@ def _quiet(command: list[str]) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

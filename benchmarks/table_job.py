@@ -1,17 +1,16 @@
-"""Conversion, diff and merge of larger tables, beside DuckDB, Spark and delta-rs doing the bare work."""
+"""Conversion and merge of larger tables, beside Spark and delta-rs doing the bare work."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 from deltalake import DeltaTable, write_deltalake
 
 from oreo_assets.convert import ConversionRequest, convert
-from oreo_assets.lake.diff import ChangeSet, diff
+from oreo_assets.lake.diff import ChangeSet
 from oreo_assets.lake.engine import isolated_session, open_session
 from oreo_assets.lake.merge import MergePlan, merge
 from oreo_assets.lake.tables import reconcile_main, write_staging
@@ -45,17 +44,16 @@ _ROWS = """
 """
 
 
-def run(rows: int, changed: int, times: int) -> Iterator[Measured]:
+def run(rows: int, changed: int) -> Iterator[Measured]:
     with tempfile.TemporaryDirectory(prefix="oreo-bench-") as folder:
         yield _conversion(Path(folder), rows)
-        yield _diff(Path(folder), rows, changed, times)
         yield from _merges(Path(folder), rows, changed)
 
 
 def _conversion(folder: Path, rows: int) -> Measured:
     file = folder / "raw.csv"
     columns = "id, name, amount, day, flag"
-    duckdb.execute(f"COPY (SELECT {columns} FROM ({_sql(0, rows)})) TO '{file}' (HEADER)")
+    duckdb.execute(f"COPY (SELECT {columns} FROM ({rows_sql(0, rows)})) TO '{file}' (HEADER)")
     request = ConversionRequest(
         raw=file,
         out=folder / "converted.parquet",
@@ -80,27 +78,12 @@ def _conversion(folder: Path, rows: int) -> Measured:
     return Measured(f"CSV of {rows:,} rows → Parquet, every cell checked", ours, "warm Spark, inferSchema", peer)
 
 
-def _diff(folder: Path, rows: int, changed: int, times: int) -> Measured:
-    main, staged = str(folder / "main"), str(folder / "staged")
-    write_deltalake(main, duckdb.sql(_sql(0, rows)).to_arrow_table())
-    write_deltalake(staged, duckdb.sql(_sql(rows - changed // 2, rows + changed // 2, bump=1)).to_arrow_table())
-    change = ChangeSet.of(main, 0, staged, 0, Mode.UPSERT)
-    ours = median_seconds(lambda: diff(change), times, warm_up=1)
-    parts = {n: f"read_parquet('{folder}/{n}/*.parquet')" for n in ("main", "staged")}
-    bare = f"""
-        SELECT count(*) FILTER (m.row_id IS NULL), count(*) FILTER (m.amount IS DISTINCT FROM s.amount)
-        FROM {parts["staged"]} s LEFT JOIN {parts["main"]} m ON s.row_id = m.row_id
-    """
-    peer = median_seconds(lambda: duckdb.sql(bare).fetchall(), times, warm_up=1)
-    return Measured(f"diff of {changed:,} rows against {rows:,}", ours, "bare DuckDB join of two columns", peer)
-
-
 def _merges(folder: Path, rows: int, changed: int) -> Iterator[Measured]:
     settings = Settings.from_env()
     spark = open_session(settings)
     by_rs = str(folder / "by_rs")
-    write_deltalake(by_rs, duckdb.sql(_sql(0, rows)).to_arrow_table())
-    source = duckdb.sql(_sql(rows - changed // 2, rows + changed // 2, bump=1)).to_arrow_table()
+    write_deltalake(by_rs, duckdb.sql(rows_sql(0, rows)).to_arrow_table())
+    source = duckdb.sql(rows_sql(rows - changed // 2, rows + changed // 2, bump=1)).to_arrow_table()
 
     def merge_rs() -> None:
         (
@@ -123,7 +106,10 @@ def _merges(folder: Path, rows: int, changed: int) -> Iterator[Measured]:
         spec = SPEC.model_copy(update={"policies": Policies(features=features)})
         main, staged = str(folder / f"merge{number}"), str(folder / f"merge{number}_staged")
         reconcile_main(spark, spec, main)
-        for uri, query in ((main, _sql(0, rows)), (staged, _sql(rows - changed // 2, rows + changed // 2, bump=1))):
+        for uri, query in (
+            (main, rows_sql(0, rows)),
+            (staged, rows_sql(rows - changed // 2, rows + changed // 2, bump=1)),
+        ):
             parquet = folder / "part.parquet"
             duckdb.execute(f"COPY ({query}) TO '{parquet}'")
             frame = spark.read.parquet(str(parquet))
@@ -132,7 +118,7 @@ def _merges(folder: Path, rows: int, changed: int) -> Iterator[Measured]:
             else:
                 write_staging(frame, uri, CommitMetadata(new_id("co"), "cr", "bench"))
         change = ChangeSet.of(main, DeltaTable(main).version(), staged, 0, Mode.UPSERT)
-        plan = replace(MergePlan.of(spec, change, main_moved=False))
+        plan = MergePlan.of(spec, change, main_moved=False)
 
         def merge_ours(plan: MergePlan = plan) -> None:
             with isolated_session(settings) as own:
@@ -143,5 +129,5 @@ def _merges(folder: Path, rows: int, changed: int) -> Iterator[Measured]:
         yield Measured(label, median_seconds(merge_ours, 1), "delta-rs, bare MERGE", peer)
 
 
-def _sql(start: int, stop: int, bump: int = 0) -> str:
+def rows_sql(start: int, stop: int, bump: int = 0) -> str:
     return _ROWS.format(start=start, stop=stop, bump=bump)

@@ -12,11 +12,15 @@ from typing import Any
 
 import pytest
 
+from oreo_assets.model.ids import DatasetRef
 from oreo_assets.platform_info import (
     PlatformInfo,
+    change_request_url,
     clear_platform_info,
+    dagster_asset_url,
     platform_running,
     reload_definitions,
+    report_url,
     write_platform_info,
 )
 from oreo_assets.settings import Settings
@@ -104,3 +108,13 @@ def test_the_reload_is_one_that_dagster_understands():
     from oreo_assets.platform_info import _RELOAD
 
     assert validate(create_schema().graphql_schema, parse(_RELOAD)) == []
+
+
+def test_dagster_and_the_review_site_are_linked_both_ways(settings: Settings):
+    ref = DatasetRef("shop", "orders")
+    assert (
+        dagster_asset_url(settings, ref, "main") == f"http://127.0.0.1:{settings.dagster_port}/assets/shop/orders/main"
+    )
+    site = f"http://127.0.0.1:{settings.api_port}"
+    assert report_url(settings, ref, "vr_1") == f"{site}/reports/shop/orders/vr_1"
+    assert change_request_url(settings, ref, "cr_1") == f"{site}/p/shop/orders/cr/cr_1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -49,9 +49,15 @@ def page(
     if limit is None or len(found) <= limit:
         return Json(found)
     shown = found[:limit]
-    asked = [(name, value) for name, value in request.query_params.multi_items() if name != parameter]
-    following = urlencode([*asked, (parameter, str(key(shown[-1])))])
-    return Json(shown, headers={"Link": f'<{request.url.path}?{following}>; rel="next"'})
+    return Json(shown, headers={"Link": next_link(request, {parameter: key(shown[-1])})})
+
+
+def next_link(request: Request, following: Mapping[str, object], *without: str) -> str:
+    """The same request with these parameters instead, as a `Link`."""
+    left_out = {*following, *without}
+    asked = [(name, value) for name, value in request.query_params.multi_items() if name not in left_out]
+    changed = [(name, str(value)) for name, value in following.items()]
+    return f'<{request.url.path}?{urlencode([*asked, *changed])}>; rel="next"'
 
 
 def entity_tag(request: Request, *pinned: object) -> str:

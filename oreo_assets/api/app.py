@@ -35,7 +35,7 @@ from .service import Service
 from .told import ErrorDocument
 
 V1 = "/api/v1"
-_UPLOADS = rf"{V1}/projects/[^/]+/datasets/[^/]+/uploads"
+_UPLOADS = (rf"{V1}/projects/[^/]+/datasets/[^/]+/uploads", r"/p/[^/]+/[^/]+/upload/file")
 _NOUNS = (
     projects,
     datasets,
@@ -87,7 +87,7 @@ def create_app(settings: Settings, *, site: bool = False) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
-    app.add_middleware(BodyLimit, unlimited=[_UPLOADS])
+    app.add_middleware(BodyLimit, unlimited=_UPLOADS)
     app.add_middleware(RequestIds)
     handle_errors(app)
     for noun in _NOUNS:

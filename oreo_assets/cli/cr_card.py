@@ -80,7 +80,10 @@ def next_steps(cr: dict[str, Any]) -> list[str]:
         case CRState.APPROVED | CRState.MERGING | CRState.MERGED:
             return ["Next: the platform merges it. If none is running: oreo recover"]
         case CRState.CLOSED:
-            return [f"Done: version {cr['merged_version']} of {where}. See: oreo history {where}"]
+            return [
+                f"Done: version {cr['merged_version']} of {where}. See: oreo history {where}",
+                f"To undo it: oreo cr revert {what}",
+            ]
         case CRState.REFUSED:
             return [f"Next: oreo cr checks {what}   then mend the file and send it again"]
         case CRState.CONFLICTED:

@@ -23,6 +23,7 @@ app = verb()
     oreo upload shop/orders orders.csv --note "October" --wait
     oreo upload shop/orders orders.xlsx --sheet Sheet2
     oreo upload shop/orders gone.csv --mode delete
+    oreo upload shop/orders orders.csv --rename "Order no.=order_id" --rename remarks=
     oreo upload shop/orders orders.csv --dry-run            what is wrong with it, before sending it
     oreo upload shop/orders orders.csv --json | jq -r .change_request_id
     """,
@@ -38,6 +39,14 @@ def upload(
     sheet: Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of a workbook.")] = None,
     note: Note = "",
     set_aside: Annotated[bool, typer.Option("--set-aside", help="Go on without the bad rows, and keep them.")] = False,
+    rename: Annotated[
+        list[str],
+        typer.Option(
+            "--rename",
+            metavar="HEADER=COLUMN",
+            help="A header of the file that stands for a column; HEADER= leaves it out.",
+        ),
+    ] = [],  # noqa: B006 - Typer copies it
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report; nothing is kept.")] = False,
     wait: Wait = False,
     timeout: Timeout = WAIT_SECONDS,
@@ -53,7 +62,7 @@ def upload(
     from .upload_result import failed_upload, upload_answer
 
     ref = dataset_of(dataset)
-    options = intake.UploadOptions(mode=mode, sheet=sheet, note=note, set_aside=set_aside)
+    options = intake.UploadOptions(mode=mode, sheet=sheet, note=note, set_aside=set_aside, renames=_renames(rename))
     if wait and dry_run:
         raise typer.BadParameter("A dry run opens nothing that could be waited for; leave out --wait.")
     take = intake.dry_run if dry_run else intake.upload
@@ -63,3 +72,10 @@ def upload(
     except BadFileError as error:
         return failed_upload(error)
     return upload_answer(face, ref, result, options, name=file.name, wait_seconds=timeout if wait else None)
+
+
+def _renames(given: list[str]) -> dict[str, str]:
+    pairs = [text.rpartition("=") for text in given]
+    if wrong := next((text for text, (_, sign, _) in zip(given, pairs, strict=True) if not sign), None):
+        raise typer.BadParameter(f"{wrong!r} is not HEADER=COLUMN.")
+    return {header.strip(): column.strip() for header, _, column in pairs}

@@ -22,7 +22,7 @@ ROW_ADDED, ROW_DELETED, UNDONE, REDONE = "_add_row", "_delete_row", "_undo", "_r
 """Words in place of a column, for what is not about a cell. No column's name can begin with an underscore."""
 
 _FILES_BEFORE_COMPACTION = 50
-_SETTINGS = {"delta.logRetentionDuration": "interval 1 hours"}
+_SETTINGS = {"delta.logRetentionDuration": "interval 30 seconds"}
 _COMMIT_BYTES = 8_192
 """More than a commit of one cell takes on disk, its log entry and the file's frame included."""
 
@@ -76,15 +76,17 @@ class EditLog:
 
     def read_new(self) -> list[Edit]:
         """The edits since the last call, in the order in which they were made."""
-        for attempt in (1, 2):
-            try:
-                return self._read_new()
-            except FileNotFoundError as error:
-                # Another process has just put small files together; what they held is in a new one.
-                if attempt == 2 or not self.folder.exists():
-                    raise self._gone() from error
-                self._table = None
-        raise AssertionError
+        from deltalake.exceptions import DeltaError
+
+        try:
+            return self._read_new()
+        except (FileNotFoundError, DeltaError):
+            # Another process may just have put small files together: what they held is in a new one.
+            self._table = None
+        try:
+            return self._read_new()
+        except (FileNotFoundError, DeltaError) as error:
+            raise self._gone() from error
 
     def append(self, drafts: Sequence[Draft], user_id: str) -> list[Edit]:
         """Write edits as one commit right after what was read, or raise OutpacedError and write nothing."""
@@ -151,12 +153,19 @@ class EditLog:
         from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
 
+        if self._table is not None and not self._commit_file(self._table.version()).exists():
+            # Others went on, and what led from our version to theirs was tidied away. A handle this old must not
+            # take itself for the newest: its next commit would be lost behind theirs.
+            self._table = None
         if self._table is None:
             try:
                 self._table = DeltaTable(str(self.folder))
             except TableNotFoundError as error:
                 raise self._gone() from error
         return self._table
+
+    def _commit_file(self, version: int) -> Path:
+        return self.folder / "_delta_log" / f"{version:020d}.json"
 
     def _gone(self) -> NotFoundError:
         return NotFoundError(f"The edits of session {self.session_id} are gone.", "Open a new session.")

@@ -14,6 +14,7 @@ from ..model.errors import NotFoundError, UnavailableError, UsageError
 from ..model.filters import Filter, Op, Order
 from .exactly import is_exact, linear_pattern
 from .sql import quote_identifier, quote_literal
+from .turns import turn
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -41,6 +42,12 @@ class TableAt:
 @contextmanager
 def reading(*tables: TableAt) -> Iterator[DuckDBPyConnection]:
     """A connection that sees these tables as views, and nothing else of the machine."""
+    with turn(), _locked_down(tables) as connection:
+        yield connection
+
+
+@contextmanager
+def _locked_down(tables: Sequence[TableAt]) -> Iterator[DuckDBPyConnection]:
     import duckdb
 
     # The extension is a file of our own environment, as trusted as this module; checking the signature of

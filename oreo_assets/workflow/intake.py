@@ -38,7 +38,7 @@ class UploadOptions:
     keeps_row_id: bool = False
     """The file is a copy of our own rows and brings its row_id along (restore, follow-up)."""
     follows: str | None = None
-    """The change request whose rejected rows these are."""
+    """The change request that this one comes from: whose rejected rows these are, or which it reverts."""
     base_version: int | None = None
     """The version of main that the sender worked on; else it is main as it is when the rows are staged."""
 

@@ -19,6 +19,7 @@ from ..quality.cell_checks import CellVerdict, expectations_of, judge
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+UNSTORABLE = "has a character that cannot be stored"
 _LISTED = 1_000
 _SHOWN = 100
 _local = threading.local()
@@ -48,7 +49,7 @@ class Fault:
 
 def read_texts(spec: DatasetSpec, column: Column, texts: Sequence[str | None]) -> list[Read]:
     """What a file with these cells would hold; empty cells of other types than text are null."""
-    cells = [_storable(text) for text in texts]
+    cells = [(text, text is None or storable(text)) for text in texts]
     type_ = column.parsed
     rule = text_rule("cell", type_, not column.nullable or column.name in spec.key, False)
     is_moment = type_.name.startswith("timestamp")
@@ -59,7 +60,7 @@ def read_texts(spec: DatasetSpec, column: Column, texts: Sequence[str | None]) -
         [[cell if ok else None for cell, ok in cells], len(cells)],
     )
     return [
-        _read(reason, text, value, is_moment) if ok else Read(None, None, "has a character that cannot be stored")
+        _read(reason, text, value, is_moment) if ok else Read(None, None, UNSTORABLE)
         for (reason, text, value), (_, ok) in zip(found.fetchall(), cells, strict=True)
     ]
 
@@ -95,6 +96,15 @@ def validation_json(verdict: CellVerdict) -> str | None:
     return json.dumps(verdict.as_json(), ensure_ascii=False) if told else None
 
 
+def storable(text: str) -> bool:
+    """Whether every engine can hold it: no half characters, no NUL."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\x00" not in text
+
+
 def refuse(faults: Sequence[Fault], total: int) -> None:
     """Raise if there are any: one message, and all of them (up to a thousand) in its details."""
     if not faults:
@@ -116,16 +126,6 @@ def _read(reason: str | None, text: str | None, value: Any, is_moment: bool) -> 
     if is_moment and text is not None:
         value = datetime.fromisoformat(text)
     return Read(text, value, None)
-
-
-def _storable(text: str | None) -> tuple[str | None, bool]:
-    if text is None:
-        return None, True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return None, False
-    return text, "\x00" not in text
 
 
 def _connection() -> DuckDBPyConnection:

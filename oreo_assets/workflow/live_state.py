@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ..lake.edits import REDONE, ROW_ADDED, ROW_DELETED, UNDONE, Edit
-from ..model.states import Severity
 from ..quality.cell_checks import CellVerdict
 from .live_types import SessionCounts
 
@@ -43,6 +43,8 @@ class LiveState:
     """By row and column, the last edit of each cell."""
     added: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
+    _tallies: dict[str, Counter[str]] = field(default_factory=dict)
+    _totals: Counter[str] = field(default_factory=Counter)
 
     def take(self, edits: Iterable[Edit]) -> None:
         """Go on with the edits that follow those taken before."""
@@ -77,11 +79,18 @@ class LiveState:
         cells = self.cells.get(row_id, {})
         return cells if row_id in self.added else {c: e for c, e in cells.items() if e.new_value != e.old_value}
 
+    def kind(self, row_id: str) -> str | None:
+        """What happens to a row; None if it is as in the base."""
+        if row_id in self.deleted:
+            return DELETED
+        if row_id in self.added:
+            return INSERTED
+        return UPDATED if self.changed(row_id) else None
+
     def kinds(self) -> dict[str, str]:
         """Every row that is not as in the base, and what happens to it."""
-        found = dict.fromkeys(self.added, INSERTED) | dict.fromkeys(self.deleted, DELETED)
-        found |= {row_id: UPDATED for row_id in self.cells if row_id not in found and self.changed(row_id)}
-        return found
+        found = {row_id: self.kind(row_id) for row_id in [*self.cells, *self.added, *self.deleted]}
+        return {row_id: kind for row_id, kind in found.items() if kind}
 
     def net(self) -> NetChange:
         """A copy that stays as it is while others go on editing. A deleted row has no new cells."""
@@ -89,21 +98,35 @@ class LiveState:
         return NetChange(kinds, {r: {} if k == DELETED else dict(self.changed(r)) for r, k in kinds.items()})
 
     def counts(self) -> SessionCounts:
-        net = self.net()
-        of_kind = {kind: sum(k == kind for k in net.kinds.values()) for kind in (INSERTED, UPDATED, DELETED)}
-        failed = [f.severity for cells in net.cells.values() for e in cells.values() for f in verdict_of(e).failed]
-        by_severity = {f"failed_{severity}": failed.count(severity) for severity in Severity}
-        cells = sum(len(net.cells[row_id]) for row_id, kind in net.kinds.items() if kind == UPDATED)
-        return SessionCounts(**of_kind, cells=cells, **by_severity)
+        return SessionCounts(**self._totals)
 
     def _replay(self) -> None:
         self.cells.clear()
         self.added.clear()
         self.deleted.clear()
+        self._tallies.clear()
+        self._totals.clear()
         for step in self.done.values():
             self._apply(step)
 
     def _apply(self, step: list[Edit]) -> None:
+        self._apply_edits(step)
+        # Only the rows of this step are counted anew: a session may have tens of thousands.
+        for row_id in {edit.row_id or "" for edit in step}:
+            self._totals.subtract(self._tallies.pop(row_id, {}))
+            tally = self._tallies[row_id] = self._tally(row_id)
+            self._totals.update(tally)
+
+    def _tally(self, row_id: str) -> Counter[str]:
+        kind = self.kind(row_id)
+        tally: Counter[str] = Counter([kind] if kind else [])
+        if kind != DELETED:
+            cells = self.changed(row_id)
+            tally["cells"] = len(cells) if kind == UPDATED else 0
+            tally.update(f"failed_{f.severity}" for edit in cells.values() for f in verdict_of(edit).failed)
+        return tally
+
+    def _apply_edits(self, step: list[Edit]) -> None:
         for edit in step:
             row_id = edit.row_id or ""
             if edit.column == ROW_ADDED:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..lake.edits import ROW_ADDED, ROW_DELETED, Draft
 from ..model.errors import NotFoundError, StateError, UsageError
 from ..model.spec import ROW_ID, Column, RowIdRule
-from .live_cells import Fault, Judge, Read, key_texts, read_texts, refuse, validation_json
+from .live_cells import UNSTORABLE, Fault, Judge, Read, key_texts, read_texts, refuse, storable, validation_json
 from .live_overlay import base_rows
 from .live_session import Desk
 from .live_types import CellEdit, EditedCell
@@ -129,7 +129,12 @@ def _new_row_ids(desk: Desk, rows: Sequence[Mapping[str, str | None]], reads: Ma
         return key_texts(desk.spec, keys)
     if rule is RowIdRule.FILE:
         given = [(row.get(ROW_ID) or "").strip() for row in rows]
-        refuse([Fault(None, ROW_ID, None, "must not be empty") for row_id in given if not row_id], len(rows))
+        bad = [
+            Fault(None, ROW_ID, g, "must not be empty" if not g else UNSTORABLE)
+            for g in given
+            if not storable(g) or not g
+        ]
+        refuse(bad, len(rows))
         return given
     first = desk.book.state.edits + 1
     return [f"{desk.session.id}-{first + i:010d}" for i in range(len(rows))]
@@ -150,8 +155,9 @@ def _require_rows(desk: Desk, row_ids: Sequence[str]) -> None:
     deleted = [row_id for row_id in dict.fromkeys(row_ids) if row_id in state.deleted]
     if deleted:
         raise StateError(f"{_some('Row', deleted)} deleted in this session.", "Undo the deletion first.", rows=deleted)
-    base = desk.book.base(desk.part, (row_id for row_id in row_ids if row_id not in state.added))
-    if missing := [row_id for row_id, row in base.items() if row is None]:
+    wanted = [row_id for row_id in dict.fromkeys(row_ids) if row_id not in state.added]
+    base = desk.book.base(desk.part, filter(storable, wanted))
+    if missing := [row_id for row_id in wanted if base.get(row_id) is None]:
         where = "the part of " if session.filters else ""
         raise NotFoundError(
             f"{_some('Row', missing)} not in {where}version {session.base_version} of {session.ref}, "

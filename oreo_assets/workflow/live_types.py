@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from ..model.filters import Filter
+from ..model.filters import Filter, Op
 from ..quality.cell_checks import CellVerdict, FailedCheck
 
 
@@ -103,7 +105,7 @@ class SessionCard:
 
     def as_json(self) -> dict[str, Any]:
         body = asdict(self)
-        body["where"] = [f"{f.column}={f.op}.{','.join(f.values)}" for f in self.where]
+        body["where"] = [_filter_text(f) for f in self.where]
         return body
 
 
@@ -167,3 +169,12 @@ class Submitted:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _filter_text(item: Filter) -> str:
+    """As it was typed: `Filter.parse` of it gives the same filter."""
+    if item.op is not Op.IN:
+        return f"{item.column}={item.op}.{item.values[0]}"
+    listed = io.StringIO()
+    csv.writer(listed, lineterminator="").writerow(item.values)
+    return f"{item.column}={item.op}.{listed.getvalue()}"

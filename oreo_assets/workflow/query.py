@@ -12,7 +12,7 @@ from ..lake import log
 from ..lake.log import Commit
 from ..lake.read import TableAt, query_rows
 from ..model.errors import UsageError
-from ..model.filters import Filter, Order
+from ..model.filters import Filter, Op, Order
 from ..model.ids import DatasetRef
 from ..model.spec import ROW_ID
 from ..model.states import Role
@@ -44,18 +44,27 @@ def query(
     order: Sequence[Order] = (),
     limit: int = 100,
     offset: int = 0,
+    after: str | None = None,
     version: int | None = None,
     timestamp: str | None = None,
 ) -> Page:
-    """Rows of main, now or as of a version or moment. Without an order, in the order of `row_id`."""
+    """Rows of main, now or as of a version or moment. Without an order, in the order of `row_id`.
+
+    `after` goes on after a row, and costs the same on the thousandth page as on the second.
+    """
     ws.spec(ref)
     actor.require(Role.VIEWER, ref.project)
     if not 0 <= limit <= MAX_ROWS or not 0 <= offset <= _MAX_OFFSET:
         raise UsageError(f"The limit is 0 to {MAX_ROWS:,}, the offset 0 to 2^53.", "Read in pages.")
+    if after is not None and (order or offset):
+        raise UsageError("`after` follows the order of row_id.", "Leave out the order and the offset.")
+    following = [] if after is None else [Filter(ROW_ID, Op.GT, (after,))]
     uri = ws.layout(ref).main
     at = resolve_version(uri, version, timestamp)
     by = [*order, *([] if any(o.column == ROW_ID for o in order) else [Order(ROW_ID)])]
-    rows = query_rows(TableAt("main", uri, at), select=select, where=where, order=by, limit=limit + 1, offset=offset)
+    rows = query_rows(
+        TableAt("main", uri, at), select=select, where=[*where, *following], order=by, limit=limit + 1, offset=offset
+    )
     return Page(rows[:limit], at, offset + limit if len(rows) > limit else None)
 
 

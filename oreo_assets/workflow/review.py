@@ -23,7 +23,7 @@ from ..catalog.models import Approval, ChangeRequest
 from ..catalog.users import EVERYWHERE, Actor
 from ..crash_points import reach
 from ..lake.diff import KINDS
-from ..model.errors import NotAllowedError, NotFoundError, StateError, UsageError
+from ..model.errors import NotAllowedError, NotFoundError, StaleApprovalError, StateError, UsageError
 from ..model.ids import DatasetRef, new_id
 from ..model.states import CRState, Role
 from ..quality.documents import RunDocuments
@@ -55,10 +55,12 @@ def approve(
     ref: DatasetRef,
     cr_id: str,
     acknowledged: Mapping[str, str] | None = None,
+    seen: str | None = None,
 ) -> ChangeRequest:
     """Say yes to exactly what is staged now. With enough of them the change request may be merged.
 
-    Approving twice counts once. Each failed warning must be acknowledged with a reason.
+    Approving twice counts once. Each failed warning must be acknowledged with a reason. `seen` is the content
+    hash of what the approver looked at: what was staged anew meanwhile is not approved by an old page.
     """
     actor.require(Role.REVIEWER, ref.project)
     acks = dict(acknowledged or {})
@@ -69,6 +71,10 @@ def approve(
             return cr
         if against := objections(ws, tx, actor, cr, spec, acks):
             raise against[0]
+        if seen is not None and seen != cr.content_hash:
+            raise StaleApprovalError(
+                f"What is staged for {cr_id} changed after you looked at it.", "Look at it again, then decide."
+            )
         _refuse_unknown(cr, acks, failed_warnings(tx, cr))
         for wish in changes_wanted(tx, cr):
             settle(tx, cr, wish, actor)  # only one's own is left: who approves after all takes it back

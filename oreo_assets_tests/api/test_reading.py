@@ -67,6 +67,16 @@ def test_diff_and_rows_are_paged(api: Api, in_review):
     assert [row["row_id"] for row in api.get(f"{ORDERS}/rows?limit=2&offset=2").json()["rows"]] == ["A3"]
 
 
+def test_rows_are_paged_by_row_and_all_pages_are_of_one_version(api: Api):
+    whole = api.get(f"{ORDERS}/rows").json()
+    pages = _pages(api, f"{ORDERS}/rows?limit=1")
+    assert [row for page in pages for row in page["rows"]] == whole["rows"]
+    assert len(pages) == len(whole["rows"]) >= 2
+    assert {page["version"] for page in pages} == {whole["version"]}
+    assert api.get(f"{ORDERS}/rows?after=A1&order=amount").json()["error"]["code"] == "usage"
+    assert "Link" not in api.get(f"{ORDERS}/rows?limit=1&order=amount").headers
+
+
 def test_filters_on_columns_that_are_named_like_a_parameter(api: Api):
     assert api.get(f"{ORDERS}/rows?where=order_id=eq.A1").json() == api.get(f"{ORDERS}/rows?order_id=eq.A1").json()
 

@@ -56,6 +56,9 @@ def test_a_report_is_a_page_for_those_who_may_see_the_dataset(api: Api, in_revie
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert "values_to_be_between__amount" in page.text and f"/p/shop/orders/cr/{cr_id}" in page.text
     assert api.get(f"/reports/shop/orders/{run_id}", None).status_code == 401
+    browser = {"headers": {"Accept": "text/html"}, "follow_redirects": False}
+    sent_on = api.get(f"/reports/shop/orders/{run_id}", None, **browser)
+    assert sent_on.headers["Location"] == f"/sign-in?next=%2Freports%2Fshop%2Forders%2F{run_id}"
     assert api.get("/reports/shop/orders/vr_none").status_code == 404
     assert api.get(f"/reports/shop/other/{run_id}").status_code == 404
     assert api.get("/reports/shop/orders/..%2f..%2fcatalog").status_code in (404, 422)

@@ -59,6 +59,14 @@ def test_the_same_file_is_told_the_same_as_by_the_command_line(shop: Oreo, api: 
     assert _nothing_is_left(shop)
 
 
+def test_headers_stand_for_the_columns_that_the_form_names(api: Api):
+    text = "Order no.,amount,remarks\nB7,5,x\n"
+    sent = api.upload(text, renames='{"Order no.": "order_id", "remarks": ""}')
+    assert (sent.status_code, sent.json()["columns"]) == (201, ["order_id", "amount"])
+    for wrong in ("[1]", "{", '{"a": 1}', '"x"'):
+        assert api.upload(text, renames=wrong).status_code == 422
+
+
 def test_bad_rows_are_all_told(api: Api):
     sent = api.upload(BAD)
     assert sent.status_code == 422

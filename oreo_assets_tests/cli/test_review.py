@@ -48,9 +48,8 @@ def test_diff_pages_and_filters(shop: Oreo, in_review):
     rest = shop("cr", "diff", "shop/orders", cr_id, "--after", first["next"], "--json").json
     assert [(row["row_id"], row["change"]) for row in rest["rows"]] == [("A4", "inserted")]
     assert rest["next"] is None
-    inserted = shop("cr", "diff", "shop/orders", cr_id, "--kind", "inserted,deleted").out
-    assert "A4" in inserted
-    assert "12.50" not in inserted
+    inserted = shop("cr", "diff", "shop/orders", cr_id, "--kind", "inserted,deleted", "--json").json
+    assert [row["row_id"] for row in inserted["rows"]] == ["A4"]
 
 
 def test_approve_wants_a_second_person_and_each_warning_acknowledged(shop: Oreo, in_review):

@@ -68,6 +68,15 @@ def test_bad_rows_can_be_set_aside(shop: Oreo, bad: str):
     assert (ran.code, ran.json["state"], ran.json["rows_rejected"]) == (0, "converted", 2)
 
 
+def test_a_header_can_stand_for_a_column_or_be_left_out(shop: Oreo, tmp_path: Path):
+    (tmp_path / "other.csv").write_text("Order no.,amount,a=b\nB7,5,x\n")
+    file = str(tmp_path / "other.csv")
+    renames = ("--rename", "Order no.=order_id", "--rename", "a=b=")
+    ran = shop("upload", "shop/orders", file, *renames, "--json", user="con")
+    assert (ran.code, ran.json["columns"], ran.json["new_columns"]) == (0, ["order_id", "amount"], [])
+    assert shop("upload", "shop/orders", file, "--rename", "amount", user="con").code == 2
+
+
 def test_dry_run_reports_and_keeps_nothing(shop: Oreo, good: str, bad: str):
     ran = shop("upload", "shop/orders", good, "--dry-run", "--json", user="con")
     assert (ran.code, ran.json["rows_read"], ran.json["change_request_id"]) == (0, 1, None)

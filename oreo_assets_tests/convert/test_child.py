@@ -45,7 +45,7 @@ def test_child_hands_back_rejects_and_refusals(make_request: Make) -> None:
     assert left_over(request) == []
     with pytest.raises(BadFileError, match="lacks the key column id") as refused:
         convert(make_request("name\nb\n"))
-    assert refused.value.details == {"missing": ["id"]}
+    assert refused.value.details == {"missing": ["id"], "header": ["name"]}
 
 
 def test_a_conversion_that_takes_too_long_is_stopped_and_leaves_nothing(make_request: Make) -> None:

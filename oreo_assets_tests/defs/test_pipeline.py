@@ -16,6 +16,7 @@ from oreo_assets.defs.build import build_definitions
 from oreo_assets.defs.embedded import prepare_instance, run_step
 from oreo_assets.model.errors import StateError
 from oreo_assets.model.states import CRState
+from oreo_assets.platform_info import change_request_url, report_url
 from oreo_assets.workflow.recovery import Step
 from oreo_assets_tests.house import House
 
@@ -57,6 +58,9 @@ def test_a_change_request_goes_through_dagster_and_leaves_its_facts_there(house:
         assert failed.metadata["failing_rows"].value == 1
         assert "A2" in failed.metadata["first_failing_rows"].value
         assert Path(failed.metadata["validation_run"].value).is_file()
+        run_id = house.cr(cr_id).validation_run_id
+        assert failed.metadata["report"].value == report_url(house.ws.settings, house.ref, str(run_id))
+        assert failed.metadata["review"].value == change_request_url(house.ws.settings, house.ref, cr_id)
     house.approve(cr_id, values_to_be_between__amount="a refund")
     run_step(house.ws, house.ref, cr_id, Step.MERGE)
     cr = house.cr(cr_id)

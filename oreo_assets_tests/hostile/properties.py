@@ -29,7 +29,7 @@ from oreo_assets.model.states import Mode
 from ..convert.support import read_parquet
 from ..model.test_spec_file import GOOD
 from .filter_oracle import check_filter, filters, told_well
-from .samples import PARQUET, WORKBOOK
+from .samples import PARQUET, WORKBOOK, old_workbook
 
 Check = Callable[[Any], str]
 
@@ -103,12 +103,11 @@ def _damaged(data: bytes) -> st.SearchStrategy[bytes]:
     return st.builds(damage, cut, st.lists(change, min_size=1, max_size=4))
 
 
-def _request(folder: Path, ending: str, content: bytes, **changes: Any) -> ConversionRequest:
-    raw = folder / f"raw.{ending}"
-    raw.write_bytes(content)
+def request_for(raw: Path, **changes: Any) -> ConversionRequest:
+    """To convert this file, beside itself."""
     values: dict[str, Any] = {
         "raw": raw,
-        "out": folder / "converted.parquet",
+        "out": raw.with_name("converted.parquet"),
         "columns": COLUMNS,
         "key": ("id",),
         "row_id_rule": RowIdRule.KEY,
@@ -120,6 +119,12 @@ def _request(folder: Path, ending: str, content: bytes, **changes: Any) -> Conve
         "limits": LIMITS,
     }
     return ConversionRequest(**(values | changes))
+
+
+def _request(folder: Path, ending: str, content: bytes, **changes: Any) -> ConversionRequest:
+    raw = folder / f"raw.{ending}"
+    raw.write_bytes(content)
+    return request_for(raw, **changes)
 
 
 def _check_file(ending: str) -> Check:
@@ -226,6 +231,7 @@ PROPERTIES = (
     Property("filter texts", _FILTER_TEXTS, check_filter_text, 600),
     Property("filters on rows", filters, check_filter, 150),
     Property("csv lines", st.tuples(st.integers(1, 6), st.integers(0, 6), _LINES), check_one_bad_line, 60),
+    Property("old workbooks", st.integers(0, 2**32).map(old_workbook), _check_file("xls"), 10),
     Property("damaged workbooks", _damaged(WORKBOOK), _check_file("xlsx"), 20),
     Property("damaged parquet", _damaged(PARQUET), _check_file("parquet"), 20),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import random
+import struct
 
 import openpyxl
 import pyarrow as pa
@@ -36,3 +38,14 @@ def parquet(**options: object) -> bytes:
 
 WORKBOOK = _workbook()
 PARQUET = parquet()
+
+
+def old_workbook(number: int) -> bytes:
+    """What begins like an .xls and goes on with sector numbers that lead anywhere; the number decides where."""
+    chance = random.Random(number)
+    links = [0, 1, 2, 3, 0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFF]
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)
+    head += struct.pack("<5H", 0x3E, chance.choice([3, 4]), 0xFFFE, chance.choice([9, 12]), 6) + bytes(6)
+    head += struct.pack("<118I", *(chance.choice([*links, chance.getrandbits(32)]) for _ in range(118)))
+    sectors = [struct.pack("<128I", *chance.choices(links, k=128)) for _ in range(chance.randint(1, 8))]
+    return head + b"".join(sectors) + chance.randbytes(512)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from oreo_assets.catalog.models import Upload
+from oreo_assets.catalog.users import Actor
 from oreo_assets.model.plain import json_bytes
 from oreo_assets.model.safe_text import (
     MAX_FILE_NAME,
@@ -25,6 +26,9 @@ from oreo_assets.model.safe_text import (
     for_spreadsheet,
     for_terminal,
 )
+from oreo_assets.model.states import Role
+from oreo_assets.workflow.intake import UploadOptions
+from oreo_assets.workflow.upload_look import bad_rows_csv, look_over
 from oreo_assets.workflow.workspace import Workspace
 
 from ..api.conftest import ORDERS as ORDERS_PATH
@@ -33,6 +37,7 @@ from ..cli.conftest import Oreo
 from ..cli.lake_without_spark import ORDERS
 
 GOOD = "order_id,amount,ordered_on\nA9,1.50,2026-02-01\n"
+CON = Actor("con", {"*": Role.CONTRIBUTOR})
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202etxt.\u2066\x08\r\x7f"
 NAMES = {
     "../../../../tmp/escaped.csv": "escaped.csv",
@@ -161,3 +166,21 @@ def test_formulas_are_quoted_for_a_spreadsheet_and_nothing_else_is():
     written = [row[0] for row in csv.reader(io.StringIO(out.getvalue(), newline=""))]
     assert written == [f"'{cell}" for cell in FORMULAS]
     assert [for_spreadsheet(cell) for cell in HARMLESS] == HARMLESS
+
+
+@pytest.mark.parametrize("length", [250, 5_000, 100_000])
+def test_a_name_without_end_is_cut_or_refused_by_the_api(api: Api, length: int):
+    sent = api.upload(GOOD, name="x" * length + ".csv")
+    assert sent.status_code in (201, 422), sent.text
+    if sent.status_code == 201:
+        assert len(api.get(sent.headers["Location"]).json()["upload"]["file_name"]) == MAX_FILE_NAME
+    else:
+        assert sent.json()["error"]["code"] == "bad_file"
+
+
+def test_bad_rows_come_back_for_a_spreadsheet_with_their_formulas_quoted(shop: Oreo, tmp_path: Path):
+    sent = tmp_path / "f.csv"
+    sent.write_text("order_id,amount,ordered_on\n=HYPERLINK(1),@SUM(A1),+1+1\nA1,-5,2026-13-01\n")
+    look_over(Workspace.open(shop.settings), CON, ORDERS.ref, sent, UploadOptions(), tmp_path / "look")
+    rows = list(csv.reader(io.StringIO("".join(bad_rows_csv(tmp_path / "look")))))
+    assert [row[2:] for row in rows[1:]] == [["'=HYPERLINK(1)", "'@SUM(A1)", "'+1+1"], ["A1", "-5", "2026-13-01"]]

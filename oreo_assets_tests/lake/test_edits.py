@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from oreo_assets.lake.edits import Draft, EditLog, OutpacedError, create_edits
+from oreo_assets.lake import edits
+from oreo_assets.lake.edits import Draft, Edit, EditLog, OutpacedError, create_edits
 from oreo_assets.model.errors import NotFoundError
 
 COLUMNS = ["edit_id", "session_id", "row_id", "column", "old_value", "new_value", "user_id", "ts", "validation"]
@@ -75,6 +76,20 @@ def test_many_single_edits_stay_few_files_and_lose_nothing(folder: Path):
     assert [e.edit_id for e in fresh] == sorted(e.edit_id for e in fresh)
 
 
+def test_a_handle_that_slept_while_others_tidied_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(edits._SETTINGS, "delta.logRetentionDuration", "interval 0 seconds")
+    create_edits(tmp_path / "edits.delta")
+    sleeper, busy = opened(tmp_path / "edits.delta"), opened(tmp_path / "edits.delta")
+    for i in range(120):
+        busy.append([Draft("A1", "amount", "0", str(i))], "con")
+        busy.tidy()
+    assert not (tmp_path / "edits.delta" / "_delta_log" / f"{1:020d}.json").exists(), "the log is kept short"
+    assert len(sleeper.read_new()) == 120
+    sleeper.append([Draft("A1", "amount", "0", "last")], "con")
+    assert [e.new_value for e in busy.read_new()] == ["last"]
+    assert len(opened_edits(tmp_path / "edits.delta")) == 121
+
+
 def test_any_delta_reader_sees_the_edits(folder: Path):
     opened(folder).append([Draft("A1", "amount", "1", "2", '{"failed": []}')], "con")
     rows = pa.table(DeltaTable(str(folder)).to_pyarrow_table()).to_pylist()
@@ -88,5 +103,5 @@ def test_a_table_that_is_gone_is_told_as_such(tmp_path: Path):
         EditLog(tmp_path / "nothing.delta", "se_1").read_new()
 
 
-def opened_edits(folder: Path) -> list:
+def opened_edits(folder: Path) -> list[Edit]:
     return EditLog(folder, "se_1").read_new()

@@ -100,22 +100,29 @@ def sign_in(context: Any, site: Site, name: str) -> None:
     assert answer.ok and answer.url == f"{site.url}/"
 
 
-class serving:  # noqa: N801 - reads as what it is
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class serving:
     """Runs `python -m oreo_assets.api` for a root."""
 
-    def __init__(self, team: Team, log: Any) -> None:
+    def __init__(self, team: Team, log: Any, port: int | None = None) -> None:
         self.team = team
         self.log = log
+        self.port = port or free_port()
 
     def __enter__(self) -> Site:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         kept = {n: v for n, v in os.environ.items() if not n.startswith(("OREO_", "SPARK_", "DAGSTER_", "PYTEST_"))}
-        env = {**kept, **self.team.ws.settings.as_env(), "OREO_PORT": str(port)}
+        env = {**kept, **self.team.ws.settings.as_env(), "OREO_PORT": str(self.port)}
         with open(self.log, "wb") as file:
-            self.process = subprocess.Popen([sys.executable, "-m", "oreo_assets.api"], env=env, stdout=file, stderr=file)
-        url = f"http://127.0.0.1:{port}"
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "oreo_assets.api"], env=env, stdout=file, stderr=file
+            )
+        url = f"http://127.0.0.1:{self.port}"
         deadline = time.monotonic() + 60
         while True:
             try:

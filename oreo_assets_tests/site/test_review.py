@@ -74,7 +74,7 @@ def test_what_was_staged_anew_meanwhile_is_not_approved_by_an_old_page(site: Sit
     with site.team.ws.catalog.write() as tx:
         tx.get_one(ChangeRequest, cr_id).content_hash = "f" * 64
     page.get_by_role("button", name="Approve").click()
-    page.locator("#said").get_by_text("What is staged changed after you opened this page.").wait_for()
+    page.locator("#said").get_by_text("changed after you looked at it.").wait_for()
     assert _card(site, cr_id)["approvals"] == []
 
 
@@ -125,6 +125,15 @@ def test_a_click_on_a_failed_check_shows_the_rows_that_fail_it(site: Site, visit
     assert grid.get_by_text(bad["row_id"]).count() and not grid.get_by_text(good["row_id"]).count()
     page.get_by_role("button", name="Remove the filter: fails usual_amount").click()
     grid.get_by_text("2 of 2 rows").wait_for()
+
+
+def test_a_long_change_is_read_page_by_page(site: Site, visit: Any):
+    page = visit("chloe", site.address(site.in_review(*(site.order() for _ in range(130)))))
+    grid = page.locator("#rows")
+    grid.get_by_text("100 of 130 rows").wait_for()
+    grid.get_by_role("button", name="More rows").click()
+    grid.get_by_text("130 of 130 rows").wait_for()
+    assert grid.get_by_role("button", name="More rows").count() == 0
 
 
 def test_rows_are_filtered_by_value_and_a_value_that_does_not_fit_is_told(site: Site, visit: Any):

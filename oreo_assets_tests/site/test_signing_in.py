@@ -53,6 +53,16 @@ def test_a_token_that_is_revoked_stops_working_at_the_next_click_and_the_next_pa
     assert _approvals(site, cr_id) == []
 
 
+def test_a_page_whose_socket_is_refused_leads_to_the_door(site: Site, visit: Any):
+    catalog = site.team.ws.catalog
+    site.team.tokens["rosa"] = add_user(catalog, ADMIN, "rosa", Role.VIEWER, None).token
+    page = visit("rosa", "/p/shop/orders?tab=schema")
+    page.wait_for_function("window.did_handshake")
+    revoke_user(catalog, ADMIN, "rosa")
+    page.evaluate("() => { window.socket.disconnect(); window.socket.connect(); }")
+    page.wait_for_url("**/sign-in?next=%2Fp%2Fshop%2Forders%3Ftab%3Dschema")
+
+
 def test_a_role_that_is_taken_away_counts_at_the_next_click(site: Site, visit: Any):
     catalog = site.team.ws.catalog
     site.team.tokens["rolf"] = add_user(catalog, ADMIN, "rolf", Role.REVIEWER, None).token
@@ -81,7 +91,9 @@ def test_signing_out_ends_the_other_tabs_too(site: Site, visit: Any):
     assert "/sign-in" in page.url
 
 
-@pytest.mark.parametrize("elsewhere", ["https://example.org/", "//example.org/x", "/\\example.org", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "elsewhere", ["https://example.org/", "//example.org/x", "/\\example.org", "javascript:alert(1)"]
+)
 def test_signing_in_never_leads_to_another_site(site: Site, elsewhere: str):
     answer = _post(site, "/sign-in", {"token": site.team.tokens["eva"], "next": elsewhere})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")

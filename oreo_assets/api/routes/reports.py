@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from fastapi.responses import HTMLResponse
 
+from ...catalog.users import Actor
+from ...model.errors import NotSignedInError
 from ...platform_info import change_request_path
 from ...workflow.reports import report
-from ..auth import WhoOnSite
+from ..auth import signed_in
 from ..places import ID, DatasetAt
 from ..service import Here
 
@@ -24,12 +27,18 @@ _HEADERS = {
 }
 
 
-@router.get(
-    "/reports/{project}/{dataset}/{run_id}",
-    response_class=HTMLResponse,
-    summary="What the checks found, as a page",
-)
-def show(here: Here, who: WhoOnSite, ref: DatasetAt, run_id: _RunId) -> HTMLResponse:
-    """With a token, or signed in to the review site."""
+def _reader(request: Request) -> Actor:
+    """With a token, or signed in to the review site; a browser is sent to sign in and comes back."""
+    try:
+        return signed_in(request)
+    except NotSignedInError:
+        if "text/html" not in request.headers.get("accept", ""):
+            raise
+        raise HTTPException(303, headers={"Location": f"/sign-in?next={quote(request.url.path, safe='')}"}) from None
+
+
+@router.get("/reports/{project}/{dataset}/{run_id}", response_class=HTMLResponse, include_in_schema=False)
+def show(here: Here, who: Annotated[Actor, Depends(_reader)], ref: DatasetAt, run_id: _RunId) -> HTMLResponse:
+    """What the checks found, as a page."""
     page = report(here.ws, who, ref, run_id, link=lambda cr_id: change_request_path(ref, cr_id))
     return HTMLResponse(page, headers=_HEADERS)

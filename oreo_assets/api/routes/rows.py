@@ -8,17 +8,18 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from ...model.filters import Filter, Order
+from ...model.spec import ROW_ID
 from ...workflow.query import MAX_ROWS, pinned_version, query
 from .. import told
-from ..answers import entity_tag, has_it_already, not_modified, tagged
-from ..asked import Name, Note, Version
+from ..answers import entity_tag, has_it_already, next_link, not_modified, tagged
+from ..asked import Name, Note, RowId, Version
 from ..auth import Who
 from ..places import DatasetAt
 from ..service import Here
 
 router = APIRouter(tags=["rows"])
 
-_OURS = frozenset({"select", "where", "order", "limit", "offset", "version", "timestamp"})
+_OURS = frozenset({"select", "where", "order", "limit", "offset", "after", "version", "timestamp"})
 _FILTERS: dict[str, Any] = {
     "parameters": [
         {
@@ -54,10 +55,14 @@ def rows(
     order: Annotated[Note, Query(description="By row_id if left out.", examples=["amount.desc"])] = "",
     limit: Annotated[int, Query(ge=0, le=MAX_ROWS)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    after: Annotated[RowId | None, Query(description="Begin after this row, in the order of row_id.")] = None,
     version: Annotated[Version | None, Query(description="As of this version.")] = None,
     timestamp: Annotated[Name | None, Query(description="As of this moment; UTC if it names no zone.")] = None,
 ) -> Response:
-    """Only approved data is ever in here. The `ETag` stands for the version that was read."""
+    """Only approved data is ever in here. The `ETag` stands for the version that was read.
+
+    Read in pages by `after`, which `Link` has ready and pins to the version of the first page; `offset` is for jumps.
+    """
     others = [f"{name}={value}" for name, value in request.query_params.multi_items() if name not in _OURS]
     filters = [Filter.parse(text) for text in [*where, *others]]
     at = pinned_version(here.ws, who, ref, version, timestamp)
@@ -73,9 +78,13 @@ def rows(
         order=[Order.parse(text) for text in _names(order)],
         limit=limit,
         offset=offset,
+        after=after,
         version=at,
     )
-    return tagged(found.as_json(), tag)
+    answer = tagged(found.as_json(), tag)
+    if found.next is not None and not order and found.rows and ROW_ID in found.rows[-1]:
+        answer.headers["Link"] = next_link(request, {"after": found.rows[-1][ROW_ID], "version": at}, "offset")
+    return answer
 
 
 def _names(given: str) -> list[str]:

@@ -18,9 +18,7 @@ _PAGE = 50
 async def change_requests(visit: Visit) -> None:
     open_only = visit.query("show") != "all"
     after = visit.query("after") or None
-    found = await visit.ask(
-        review.list_requests, visit.ref, open_only=open_only, after=after, limit=_PAGE + 1
-    )
+    found = await visit.ask(review.list_requests, visit.ref, open_only=open_only, after=after, limit=_PAGE + 1)
     el("h1", "", f"Change requests of {visit.ref}")
     with el("nav", "o-tabs", aria_label="Which change requests"):
         link("Open", f"{visit.home}/crs", aria_current="page" if open_only else None)

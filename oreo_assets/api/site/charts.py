@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -44,7 +44,9 @@ def rows_over_time(points: Sequence[tuple[str, int]], label: str) -> Element:
     return _drawn(options, label).style("height: 200px; width: 100%")
 
 
-def bars(names: Sequence[str], series: dict[str, Sequence[float]], label: str, *, colours: dict[str, str]) -> Element:
+def bars(
+    names: Sequence[str], series: Mapping[str, Sequence[float]], label: str, *, colours: dict[str, str]
+) -> Element:
     """Stacked bars that lie on their side: names can be long."""
     options = {
         "animation": False,

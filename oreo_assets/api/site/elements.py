@@ -27,9 +27,7 @@ def el(tag: str, classes: str = "", text: object = None, **attributes: Any) -> H
     return made
 
 
-def button(
-    text: str, on_click: Callable[..., Any] | None = None, classes: str = "", **attributes: Any
-) -> Html:
+def button(text: str, on_click: Callable[..., Any] | None = None, classes: str = "", **attributes: Any) -> Html:
     made = el("button", f"o-button {classes}".strip(), text, type="button", **attributes)
     if on_click is not None:
         made.on("click", on_click, args=[])

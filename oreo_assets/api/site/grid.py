@@ -15,15 +15,17 @@ _HEIGHT = 520
 _DEFAULTS: dict[str, Any] = {"resizable": True, "sortable": False, "minWidth": 90, "suppressHeaderMenuButton": True}
 
 
-def rows_grid(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, label: str, right: set[str]) -> AgGrid:
+def rows_grid(
+    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, label: str, right: set[str], sortable: bool = True
+) -> AgGrid:
     """Rows as they are. Sorting is asked of the server: what is here is only a page."""
-    definitions = [
+    definitions: list[dict[str, Any]] = [
         {
             "colId": f"c{place}",
             "field": f"c{place}",
             "headerName": name,
             "headerTooltip": name,
-            "sortable": True,
+            "sortable": sortable,
             ":comparator": "() => 0",
             ":cellRenderer": "window.oreo.numberCell" if name in right else "window.oreo.cell",
             "cellClass": "o-right" if name in right else "",
@@ -39,13 +41,23 @@ def cells(columns: Sequence[str], row: Mapping[str, Any]) -> dict[str, str | Non
     return {f"c{place}": cell_text(row.get(name)) for place, name in enumerate(columns)}
 
 
-def changes_grid(
-    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, label: str, selectable: bool
-) -> AgGrid:
+def changes_grid(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, label: str, selectable: bool) -> AgGrid:
     """Changed rows, old and new in one cell."""
     definitions: list[dict[str, Any]] = [
-        {"colId": "change", "field": "change", "headerName": "Change", "width": 118, ":cellRenderer": "window.oreo.kindCell"},
-        {"colId": "row_id", "field": "row_id", "headerName": "row_id", "width": 150, ":cellRenderer": "window.oreo.cell"},
+        {
+            "colId": "change",
+            "field": "change",
+            "headerName": "Change",
+            "width": 118,
+            ":cellRenderer": "window.oreo.kindCell",
+        },
+        {
+            "colId": "row_id",
+            "field": "row_id",
+            "headerName": "row_id",
+            "width": 150,
+            ":cellRenderer": "window.oreo.cell",
+        },
     ]
     definitions += [
         {
@@ -63,7 +75,12 @@ def changes_grid(
     definitions[-1] |= {"flex": 1, "minWidth": 190}
     more: dict[str, Any] = {}
     if selectable:
-        more["rowSelection"] = {"mode": "multiRow", "checkboxes": True, "headerCheckbox": True, "enableClickSelection": False}
+        more["rowSelection"] = {
+            "mode": "multiRow",
+            "checkboxes": True,
+            "headerCheckbox": True,
+            "enableClickSelection": False,
+        }
     return _grid(definitions, [change(columns, row) for row in rows], label, **more)
 
 

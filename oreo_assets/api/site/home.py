@@ -22,7 +22,17 @@ async def home(visit: Visit) -> None:
             empty("Nothing waits for you.", "What others send for review will be listed here.")
     with section("Datasets", anchor="datasets", flush=True, note=count(len(healths), "dataset")):
         if healths:
-            with table("Dataset", "Rows", "Over time", "Last change", "Open", "Checks", caption="Datasets", right=("Rows",), cards=True):
+            with table(
+                "Dataset",
+                "Rows",
+                "Over time",
+                "Last change",
+                "Open",
+                "Checks",
+                caption="Datasets",
+                right=("Rows",),
+                cards=True,
+            ):
                 for health in healths:
                     _dataset(health)
         else:

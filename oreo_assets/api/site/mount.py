@@ -8,8 +8,8 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
-from nicegui import core, ui
 from nicegui import app as pages_app
+from nicegui import core, ui
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
@@ -18,13 +18,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...model.errors import OreoError
 from ..auth import require_same_origin
+from ..errors import log_defect
 from ..service import Service
 from ..visits import COOKIE
 from . import signing_in, theme
 from .frame import not_found
+from .live import rows as live_rows
+from .upload import drafts
 from .visit import SERVICE
 
-_PAGES = ("home", "change_requests", "dataset", "change_request")
+_PAGES = ("home", "change_requests", "dataset", "change_request", "live", "upload")
 _OF_THE_API = ("/api", "/delta", "/healthz", "/metrics")
 _SOCKET = "/_nicegui_ws/"
 _POLICY = (
@@ -41,11 +44,23 @@ def mount_site(app: FastAPI, service: Service) -> None:
         importlib.import_module(f"{__package__}.{name}")
     logging.getLogger("nicegui").setLevel(logging.ERROR)
     app.include_router(signing_in.router)
+    app.include_router(live_rows.router)
+    app.include_router(drafts.router)
     if not core.app.config.has_run_config:
         pages_app.add_static_files(theme.ADDRESS, str(theme.STATIC), max_cache_age=365 * 24 * 3600)
         pages_app.exception_handler(404)(_no_such_page)
-    ui.run_with(app, title="Oreo", dark=None, tailwind=False, reconnect_timeout=30, show_welcome_message=False,
-                favicon=theme.STATIC / "favicon.svg", binding_refresh_interval=None)
+        # NiceGUI would log an error in its own words, and those may quote a cell of somebody's file.
+        pages_app._exception_handlers[:] = [log_defect]
+    ui.run_with(
+        app,
+        title="Oreo",
+        dark=None,
+        tailwind=False,
+        reconnect_timeout=30,
+        show_welcome_message=False,
+        favicon=theme.STATIC / "favicon.svg",
+        binding_refresh_interval=None,
+    )
     app.router.routes[-1] = _Site(core.app, service)
 
 

@@ -87,9 +87,7 @@ def remedy_words(remedy: str) -> str:
 
 
 def go_sign_in() -> None:
-    ui.run_javascript(
-        "location.assign('/sign-in?next=' + encodeURIComponent(location.pathname + location.search))"
-    )
+    ui.run_javascript("location.assign('/sign-in?next=' + encodeURIComponent(location.pathname + location.search))")
 
 
 def sign_in_address(path: str) -> str:

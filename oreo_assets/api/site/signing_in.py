@@ -35,7 +35,8 @@ _PAGE = """<!doctype html>
 <label for="token">Token</label>
 <input class="o-input mono" id="token" name="token" type="password" autocomplete="current-password" required autofocus
  spellcheck="false" maxlength="500" aria-describedby="token-help"{invalid}>
-<span id="token-help" class="soft small">The one that <code>oreo user add</code> printed. An admin can give you one.</span>
+<span id="token-help" class="soft small">The one that <code>oreo user add</code> printed.
+An admin can give you one.</span>
 </div>
 <input type="hidden" name="next" value="{next}">
 <button class="o-button main" type="submit">Sign in</button>
@@ -53,12 +54,12 @@ _ERROR = '<div class="o-notice bad" role="alert"><div><b>{what}</b><div class="s
 
 
 @router.get("/sign-in")
-async def door(next: str = "/") -> HTMLResponse:  # noqa: A002 - what the address calls it
+async def door(next: str = "/") -> HTMLResponse:
     return _door(next)
 
 
 @router.post("/sign-in")
-async def enter(request: Request, here: Here, token: str = Form("", max_length=500), next: str = Form("/")) -> Response:  # noqa: A002
+async def enter(request: Request, here: Here, token: str = Form("", max_length=500), next: str = Form("/")) -> Response:
     """Change the token for a cookie that scripts cannot read and other sites cannot use."""
     try:
         require_same_origin(request)

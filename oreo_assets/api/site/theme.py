@@ -33,7 +33,9 @@ def head() -> str:
 def also(*names: str) -> str:
     """The tags for styles and scripts that one page has besides."""
     return "".join(
-        f'<link rel="stylesheet" href="{_address(name)}">' if name.endswith(".css") else f'<script src="{_address(name)}"></script>'
+        f'<link rel="stylesheet" href="{_address(name)}">'
+        if name.endswith(".css")
+        else f'<script src="{_address(name)}"></script>'
         for name in names
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from fastapi import Request
 from nicegui import run
@@ -34,7 +34,7 @@ class Visit:
 
     async def arrive(self) -> None:
         """Who it is, or an error that says that nobody is signed in."""
-        self.actor = await run.io_bound(self.service.visits.actor, self._cookie)
+        self.actor = cast(Actor, await run.io_bound(self.service.visits.actor, self._cookie))
 
     async def ask(
         self, use_case: Callable[Concatenate[Workspace, Actor, P], T], *args: P.args, **kwargs: P.kwargs
@@ -45,7 +45,7 @@ class Visit:
             self.actor = self.service.visits.actor(self._cookie)
             return use_case(self.service.ws, self.actor, *args, **kwargs)
 
-        return await run.io_bound(call)
+        return cast(T, await run.io_bound(call))
 
     @cached_property
     def ref(self) -> DatasetRef:

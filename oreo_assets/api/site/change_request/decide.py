@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nicegui import ui
 
-from ....catalog.users import Actor
-from ....model.errors import StaleApprovalError, UsageError
-from ....model.ids import DatasetRef
+from ....model.errors import UsageError
 from ....model.states import CRState, Role
 from ....workflow import comments, conflicts, review
 from ....workflow.standing import WARNINGS_OPEN, Standing
-from ....workflow.workspace import Workspace
 from ..elements import Html, button, el, section, set_disabled
 from ..loading import later
-from ..notices import notice, remedy_words, telling
+from ..notices import remedy_words, telling
 from ..words import grouped, moment, sign
 from .merged import draw_merged
 from .reviewing import Reviewing
@@ -129,7 +126,7 @@ class _Deciding:
                 button(words, lambda: self._do(lambda: send(reason.value or "")), "main")
                 button("Never mind", self.form.clear, "quiet")
 
-    async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
+    async def _do(self, act: Callable[[], Awaitable[object]]) -> None:
         """Do it, and show what came of it. An error is told here, beside the page as it is after it."""
         done = False
         async with telling(self.said):
@@ -140,10 +137,8 @@ class _Deciding:
 
     async def _approve(self) -> None:
         acks = {name: (field.value or "").strip() for name, field in self.acks.items()}
-        seen = (self.on.card["staging_version"], self.on.card["content_hash"])
-        await self._do(
-            lambda: self.on.visit.ask(_approve_what_was_seen, self.on.ref, self.on.cr_id, acks, seen)  # type: ignore[arg-type, return-value]
-        )
+        seen = self.on.card["content_hash"]
+        await self._do(lambda: self.on.visit.ask(review.approve, self.on.ref, self.on.cr_id, acks, seen))
 
     async def _request_changes(self, reason: str) -> None:
         await self.on.visit.ask(comments.request_changes, self.on.ref, self.on.cr_id, reason)
@@ -160,22 +155,7 @@ class _Deciding:
         await self.on.visit.ask(conflicts.reject_rows, self.on.ref, self.on.cr_id, reason, row_ids=rows)
 
     async def _withdraw(self) -> None:
-        await self._do(lambda: self.on.visit.ask(review.withdraw, self.on.ref, self.on.cr_id))  # type: ignore[arg-type, return-value]
+        await self._do(lambda: self.on.visit.ask(review.withdraw, self.on.ref, self.on.cr_id))
 
     async def _retry(self) -> None:
-        await self._do(lambda: self.on.visit.ask(review.retry, self.on.ref, self.on.cr_id))  # type: ignore[arg-type, return-value]
-
-
-def _approve_what_was_seen(
-    ws: Workspace,
-    actor: Actor,
-    ref: DatasetRef,
-    cr_id: str,
-    acks: Mapping[str, str],
-    seen: tuple[int | None, str | None],
-) -> None:
-    """A page may be old: what is staged by now must be what it showed."""
-    card = review.show(ws, actor, ref, cr_id)
-    if card["state"] == CRState.IN_REVIEW and (card["staging_version"], card["content_hash"]) != seen:
-        raise StaleApprovalError("What is staged changed after you opened this page.", "Load the page again first.")
-    review.approve(ws, actor, ref, cr_id, acks)
+        await self._do(lambda: self.on.visit.ask(review.retry, self.on.ref, self.on.cr_id))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nicegui import ui
-from nicegui.element import Element
 from nicegui.elements.aggrid import AgGrid
 from nicegui.events import GenericEventArguments
 
@@ -45,6 +44,7 @@ class _Grid:
     all_columns: bool = False
     grid: AgGrid | None = None
     columns: list[str] = field(default_factory=list)
+    kind_buttons: dict[str, Html] = field(default_factory=dict)
 
     def draw(self) -> None:
         self.filters = Filters([c.name for c in self.first.columns], self.reload)
@@ -70,7 +70,11 @@ class _Grid:
         self.on.show_failing = self._show_failing
         self.on.show_conflicting = self._show_conflicting
         self.on.selected_rows = self._selected
-        self._show(self.first)
+        if self.on.failing_wanted:
+            wanted, self.on.failing_wanted = self.on.failing_wanted, None
+            ui.timer(0, lambda: self._show_failing(wanted), once=True)
+        else:
+            self._show(self.first)
 
     async def reload(self) -> None:
         """Ask again, by what is chosen now, and show the first page."""
@@ -157,6 +161,7 @@ class _Grid:
             await self._again()
 
         made.on("click", toggle, args=[])
+        self.kind_buttons[kind] = made
 
     def _all_columns_button(self) -> None:
         made = button("all columns", None, "small", aria_pressed="false")
@@ -178,14 +183,16 @@ class _Grid:
 
     async def _show_failing(self, check: str) -> None:
         self.check = check
-        self.kinds = set(_KINDS)
+        self.kinds = set(_KINDS)  # a check of the whole table may fail for rows that stay as they are
+        for button_of in self.kind_buttons.values():
+            button_of.props["aria-pressed"] = "true"
         await self._again()
-        _scroll_to(self.place)
+        _scroll_to_rows()
 
     async def _show_conflicting(self) -> None:
         self.in_conflict = True
         await self._again()
-        _scroll_to(self.place)
+        _scroll_to_rows()
 
     @property
     def _may_select(self) -> bool:
@@ -204,5 +211,5 @@ class _Grid:
             self.on.talk_about(str(row["row_id"]), column)
 
 
-def _scroll_to(place: Element | Html) -> None:
+def _scroll_to_rows() -> None:
     ui.run_javascript("document.getElementById('rows').scrollIntoView({block: 'start'})")

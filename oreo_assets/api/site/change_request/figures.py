@@ -45,9 +45,7 @@ def _figures(page: DiffPage) -> None:
         )
     moved = [c for c in page.columns if c.cells_changed or c.new_values or counts["inserted"] or counts["deleted"]]
     if moved:
-        with table(
-            "Column", "Cells", "Null rate", "Least", "Greatest", "New values", "Most often", caption="Columns"
-        ):
+        with table("Column", "Cells", "Null rate", "Least", "Greatest", "New values", "Most often", caption="Columns"):
             for column in moved:
                 _column(column)
 

@@ -23,9 +23,16 @@ async def draw(on: Reviewing) -> None:
                 moment(card["created_at"])
                 el("code", "", card["change_request_id"])
         with el("div", "o-row"):
-            link("Decide", "#decide", "o-button main") if on.state is CRState.IN_REVIEW else None
-            asset = f"{on.visit.dagster}/assets/{on.ref.project}/{on.ref.dataset}/staging?view=partitions&partition={on.cr_id}"
-            link("Show in Dagster", asset, "o-button", target="_blank", rel="noopener")
+            if on.state is CRState.IN_REVIEW:
+                link("Decide", "#decide", "o-button main")
+            asset = f"{on.visit.dagster}/assets/{on.ref.project}/{on.ref.dataset}/staging"
+            link(
+                "Show in Dagster",
+                f"{asset}?view=partitions&partition={on.cr_id}",
+                "o-button",
+                target="_blank",
+                rel="noopener",
+            )
     if rest.strip():
         el("p", "pre", rest.strip())
     _state_in_words(on)

@@ -30,14 +30,28 @@ Draw = Callable[["Reviewing"], Awaitable[None]]
 
 
 @dataclass
+class _Part:
+    """One part of the page, and what it was last drawn from."""
+
+    place: Element
+    draw: Draw
+    by: Callable[[Reviewing], object] | None
+    drawn_from: object = None
+
+
+@dataclass
 class Reviewing:
     """One person at work on one change request."""
 
     visit: Visit
     card: dict[str, Any]
-    parts: list[tuple[Element, Draw]] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
+    read_comments: Callable[[], Awaitable[None]] | None = None
+    """Set by the comments: reads them anew, and leaves alone what somebody is writing."""
     show_failing: Callable[[str], Awaitable[None]] | None = None
     """Set by the grid: shows only the rows that fail a check."""
+    failing_wanted: str | None = None
+    """The check whose rows were asked for before the grid was there."""
     show_conflicting: Callable[[], Awaitable[None]] | None = None
     """Set by the grid: shows only the rows that main changed too."""
     selected_rows: Callable[[], Awaitable[list[str]]] | None = None
@@ -66,32 +80,44 @@ class Reviewing:
         return self.card["staging_version"] is not None
 
     @property
+    def staged_as(self) -> object:
+        """What the rows and their checks are those of."""
+        names = ("staging_version", "content_hash", "validation_run_id", "merged_version")
+        return (*(self.card[name] for name in names), self.state is CRState.IN_REVIEW)
+
+    @property
     def moves_by_itself(self) -> bool:
         return self.state in _MOVES_BY_ITSELF
 
     async def standing(self) -> Standing:
         """How main moved and whether it may be approved: asked once, however many parts show it."""
-        if self._standing is None:
+        if self._standing is None or _went_wrong(self._standing):
             self._standing = asyncio.create_task(self.visit.ask(standing, self.ref, self.cr_id))
         return await asyncio.shield(self._standing)
 
     async def diff(self) -> DiffPage:
         """All counts and columns, and the first rows."""
-        if self._diff is None:
+        if self._diff is None or _went_wrong(self._diff):
             self._diff = asyncio.create_task(
                 self.visit.ask(review.review_diff, self.ref, self.cr_id, limit=ROWS_AT_ONCE)
             )
         return await asyncio.shield(self._diff)
 
-    def add(self, place: Element, draw: Draw) -> None:
-        self.parts.append((place, draw))
+    def add(self, place: Element, draw: Draw, by: Callable[[Reviewing], object] | None = None) -> None:
+        """A part of the page, drawn anew when what `by` says of the change request is another; without it, always."""
+        self.parts.append(_Part(place, draw, by))
 
     async def draw(self) -> None:
         self._standing = self._diff = None
-        for place, draw in self.parts:
-            place.clear()
-            with place:
-                await draw(self)
+        for part in self.parts:
+            source = (part.by(self),) if part.by else None
+            if source is None or source != part.drawn_from:
+                part.place.clear()
+                with part.place:
+                    await part.draw(self)
+                part.drawn_from = source
+        if self.read_comments:
+            await self.read_comments()
 
     async def read_again(self) -> None:
         """Bring the whole page up to date."""
@@ -103,6 +129,8 @@ class Reviewing:
     def watch(self) -> None:
         """Look for news for as long as there can be any. What a person may be typing into is never drawn over."""
         self._news = el("div", "o-stack", role="status")
+        if self.state.is_final:
+            return
         self._timer = ui.timer(_SOON if self.moves_by_itself else _LATER, self._look, immediate=False)
 
     async def _look(self) -> None:
@@ -137,6 +165,10 @@ class Reviewing:
         with self._news, el("div", "o-notice info"):
             el("div", "o-grow", f"{said}. What you see below is from before.")
             button("Show it as it is now", self.read_again, "small")
+
+
+def _went_wrong(task: asyncio.Task[Any]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:

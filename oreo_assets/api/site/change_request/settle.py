@@ -24,7 +24,9 @@ _TAKES = {Take.THEIRS: "main as it is now", Take.OURS: "this change request"}
 async def draw(on: Reviewing) -> None:
     if on.state is CRState.CONFLICTED:
         with section("Conflicts", anchor="conflicts"):
-            later(lambda: on.visit.ask(conflicts.conflicts, on.ref, on.cr_id), lambda found: _Settling(on, found).draw())
+            later(
+                lambda: on.visit.ask(conflicts.conflicts, on.ref, on.cr_id), lambda found: _Settling(on, found).draw()
+            )
 
 
 class _Settling:
@@ -43,7 +45,8 @@ class _Settling:
             "p",
             "",
             f"Main went from version {self.report.base_version} to {self.report.main_version}, and both sides "
-            f"changed {count(len(found), 'place')} in {count(rows, 'row')}. Choose what stays; then it is checked again.",
+            f"changed {count(len(found), 'place')} in {count(rows, 'row')}. "
+            "Choose what stays; then it is checked again.",
         )
         may = self.on.visit.may(Role.CONTRIBUTOR)
         if may:
@@ -110,9 +113,7 @@ class _Settling:
 
     async def _settle(self) -> None:
         async with telling(self.said):
-            await self.on.visit.ask(
-                conflicts.resolve, self.on.ref, self.on.cr_id, self.rest, dict(self.cells)
-            )
+            await self.on.visit.ask(conflicts.resolve, self.on.ref, self.on.cr_id, self.rest, dict(self.cells))
             await self.on.read_again()
 
 

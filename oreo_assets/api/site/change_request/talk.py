@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from nicegui import ui
 
 from ....model.states import Role
 from ....workflow import comments
 from ....workflow.comments import CommentCard
-from ..elements import button, el, section
+from ..elements import Html, button, el, section
 from ..notices import empty, telling
 from ..words import moment
 from .reviewing import Reviewing
 
+Again = Callable[[], Awaitable[None]]
 _ALL = "all"
 
 
@@ -29,12 +32,12 @@ async def draw(on: Reviewing) -> None:
                 for comment in found:
                     _comment(on, comment, again)
 
-        await again()
         if on.visit.may(Role.CONTRIBUTOR):
             _form(on, said, again)
+    on.read_comments = again
 
 
-def _comment(on: Reviewing, comment: CommentCard, again) -> None:  # type: ignore[no-untyped-def]
+def _comment(on: Reviewing, comment: CommentCard, again: Again) -> None:
     with el("article", "o-said" if comment.is_open else "o-said resolved"):
         with el("div", "o-row soft small"):
             el("b", "", comment.author)
@@ -60,7 +63,7 @@ def _comment(on: Reviewing, comment: CommentCard, again) -> None:  # type: ignor
             button("Take back" if comment.wants_changes else "Settle", settle, "small quiet")
 
 
-def _form(on: Reviewing, said, again) -> None:  # type: ignore[no-untyped-def]
+def _form(on: Reviewing, said: Html, again: Again) -> None:
     places: dict[str, tuple[str | None, str | None]] = {_ALL: (None, None)}
     text = ui.textarea("Comment").props("outlined autogrow maxlength=10000").classes("o-wide")
     with el("div", "o-row"):

@@ -8,11 +8,12 @@ from ....model.errors import NotFoundError
 from ....model.states import Severity
 from ....quality.outcomes import CheckOutcome, CheckStatus
 from ....workflow import review
-from ..elements import button, el, section
+from ..elements import button, el, link, section, table
 from ..notices import empty, notice
 from ..words import count, grouped, sign
 from .reviewing import Reviewing
 
+_ROWS = 10
 _ORDER = (Severity.FATAL, Severity.WARNING, Severity.INFO)
 
 
@@ -23,6 +24,10 @@ async def draw(on: Reviewing) -> None:
         except NotFoundError:
             empty("Not checked yet.", "The checks run when its rows are staged.")
             return
+        with el("div", "o-controls soft small"):
+            link("The whole report", f"/reports/{on.ref.project}/{on.ref.dataset}/{run.facts.run_id}")
+            el("span", "", " · run ")
+            el("code", "", run.facts.run_id)
         outcomes = run.outcomes
         failed = [o for severity in _ORDER for o in outcomes if _failed(o) and o.severity is severity]
         passed = [o for o in outcomes if not _failed(o)]
@@ -61,14 +66,33 @@ def _check(on: Reviewing, outcome: CheckOutcome) -> None:
             if outcome.observed_before is not None:
                 _pair("On main now", outcome.observed_before)
             _pair("Looked at", "the rows that change" if outcome.scope == "rows" else "the table after the merge")
+        if outcome.failing:
+            _first_rows(outcome)
 
 
 def _failing_rows(on: Reviewing, outcome: CheckOutcome) -> None:
     async def show() -> None:
         if on.show_failing:
             await on.show_failing(outcome.name)
+        else:
+            on.failing_wanted = outcome.name
 
     button(f"Show {count(outcome.failing_total, 'failing row')}", show, "small")
+
+
+def _first_rows(outcome: CheckOutcome) -> None:
+    names = list(dict.fromkeys(name for row in outcome.failing[:_ROWS] for name in row.values))
+    with el("details", "o-fold more"):
+        shown = len(outcome.failing[:_ROWS])
+        some = "Failing rows" if shown == outcome.failing_total else f"The first {shown} failing rows"
+        el("summary", "", some)
+        with table("row_id", *names, caption=f"Rows that fail {outcome.name}"):
+            for row in outcome.failing[:_ROWS]:
+                with el("tr"):
+                    el("td", "wrap", row.row_id)
+                    for name in names:
+                        value = row.values.get(name)
+                        el("td", "soft" if value is None else "wrap", "null" if value is None else value)
 
 
 def _pair(name: str, text: str) -> None:

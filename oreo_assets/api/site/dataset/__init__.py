@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from nicegui import ui
+
 from ....workflow import datasets
 from ..elements import el, link
 from ..frame import page, page_exists
@@ -28,6 +30,7 @@ _ACTIONS = (("upload", "Upload a file"), ("live", "Edit cells"))
 @page("/p/{project}/{dataset}", "Dataset")
 async def dataset(visit: Visit) -> None:
     card = await visit.ask(datasets.show_dataset, visit.ref)
+    ui.page_title(f"{visit.ref} – Oreo")
     chosen = visit.query("tab", "rows")
     chosen = chosen if chosen in _TABS else "rows"
     _head(visit, card)

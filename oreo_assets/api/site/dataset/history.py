@@ -39,7 +39,9 @@ async def draw(visit: Visit, card: dict[str, Any]) -> None:
         if not commits:
             empty("Nothing happened yet.")
             return
-        with table("Version", "When", "Who", "Why", "What", "", caption="Commits of main, the newest first"):
+        with table(
+            "Version", "When", "Who", "Why", "What", "", caption="Commits of main, the newest first", cards=True
+        ):
             for commit in commits[:_SHOWN]:
                 _commit(visit, commit, commits[0].version, said)
         if len(commits) > _SHOWN:
@@ -49,22 +51,22 @@ async def draw(visit: Visit, card: dict[str, Any]) -> None:
 def _commit(visit: Visit, commit: Commit, newest: int, said: Any) -> None:
     meta = commit.metadata
     with el("tr", id=f"v{commit.version}"):
-        with el("td"):
+        with el("td", data_label="Version"):
             link(str(commit.version), f"{visit.home}?version={commit.version}", "num", title="Rows as of this version")
-        with el("td"):
+        with el("td", data_label="When"):
             moment(commit.timestamp)
-        with el("td"):
+        with el("td", data_label="Who"):
             el("div", "wrap", meta.author if meta else "the platform")
             if meta and meta.approvers:
                 el("div", "soft small wrap", f"approved by {', '.join(meta.approvers)}")
-        with el("td", "wrap"):
+        with el("td", "wrap", data_label="Why"):
             if meta:
                 el("div", "", meta.note or "–")
                 if meta.change_request_id:
                     link(meta.change_request_id, f"{visit.home}/cr/{meta.change_request_id}", "mono small")
             else:
                 el("span", "soft", "–")
-        with el("td"):
+        with el("td", data_label="What"):
             el("div", "", meta.mode if meta and meta.mode else commit.operation.lower())
             _numbers(commit)
         with el("td"):
@@ -89,6 +91,9 @@ def _restore(visit: Visit, version: int, said: Any) -> None:
             ui.navigate.to(f"{visit.home}/cr/{opened.change_request_id}")
 
     button(
-        "Restore", back, "small", title="Opens a change request that makes main what it was",
+        "Restore",
+        back,
+        "small",
+        title="Opens a change request that makes main what it was",
         aria_label=f"Restore version {version}",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from nicegui import ui
 from nicegui.elements.aggrid import AgGrid
 from nicegui.events import GenericEventArguments
 
@@ -16,6 +15,7 @@ from ....workflow.query import Page
 from ..elements import button, el, link, section
 from ..filters import Filters
 from ..grid import add_rows, cells, rows_grid
+from ..live.begin import edit_button
 from ..loading import later
 from ..notices import empty, loading, telling
 from ..visit import Visit
@@ -55,6 +55,7 @@ class _Rows:
                 el("summary", "", "Filter")
                 self.filters.draw()
             self.said = el("div", "o-stack")
+            edit_button(self.visit, lambda: self.filters.conditions, self.said)
         self.place = el("div", "o-stack")
         self.foot = el("div", "o-row o-controls")
         with self.place:
@@ -65,10 +66,16 @@ class _Rows:
         if len(versions) < 2:
             return
         with el("div", "o-row"):
-            el("span", "o-label", "As of version", id="version-label")
-            slider = ui.slider(min=versions[0], max=versions[-1], step=1, value=self.version).props("dense snap")
-            slider.props["aria-labelledby"] = "version-label"
-            slider.classes("o-grow o-slider")
+            el("label", "o-label", "As of version", for_="version")
+            slider = el(
+                "input",
+                "o-grow o-slider",
+                id="version",
+                type="range",
+                min=versions[0],
+                max=versions[-1],
+                value=self.version,
+            )
             self.told = el("span", "o-row small")
         self._tell_version()
 
@@ -78,7 +85,7 @@ class _Rows:
             async with telling(self.said):
                 await self.reload()
 
-        slider.on("change", moved)
+        slider.on("change", moved, js_handler="(event) => emit(event.target.value)")
 
     def _tell_version(self) -> None:
         self.told.clear()

@@ -11,18 +11,20 @@ from ..visit import Visit
 from ..words import count, sign
 
 
-async def draw(visit: Visit, card: dict[str, Any]) -> None:
+async def draw(_visit: Visit, card: dict[str, Any]) -> None:
     spec = DatasetSpec.model_validate(card["spec"])
-    with section("Columns", anchor="columns", flush=True, note=count(len(spec.columns), "column")):
-        with table("Column", "Type", "Null", "Key", "Description", caption="Columns"):
-            for column in spec.columns:
-                with el("tr"):
-                    el("td", "wrap", column.name)
-                    with el("td"):
-                        el("code", "", column.type)
-                    el("td", "soft", "may be null" if column.nullable else "never null")
-                    el("td", "", "key" if column.name in spec.key else "")
-                    el("td", "soft wrap", column.description)
+    with (
+        section("Columns", anchor="columns", flush=True, note=count(len(spec.columns), "column")),
+        table("Column", "Type", "Null", "Key", "Description", caption="Columns"),
+    ):
+        for column in spec.columns:
+            with el("tr"):
+                el("td", "wrap", column.name)
+                with el("td"):
+                    el("code", "", column.type)
+                el("td", "soft", "may be null" if column.nullable else "never null")
+                el("td", "", "key" if column.name in spec.key else "")
+                el("td", "soft wrap", column.description)
     with section("Checks", anchor="expectations", flush=True, note=count(len(spec.check_names), "check")):
         if not spec.check_names:
             empty("None are declared.", "Every dataset is checked for nulls and repeated rows all the same.")

@@ -25,7 +25,14 @@ def _table(columns: Sequence[ColumnStatistics], types: dict[str, str]) -> None:
         empty("There are no rows yet.")
         return
     with table(
-        "Column", "Type", "Null", "Distinct (about)", "Least", "Greatest", "Mean", caption="Columns",
+        "Column",
+        "Type",
+        "Null",
+        "Distinct (about)",
+        "Least",
+        "Greatest",
+        "Mean",
+        caption="Columns",
         right=("Null", "Distinct (about)"),
     ):
         for column in columns:

@@ -84,7 +84,7 @@ class AddRows:
         with self.said:
             what = f"{count(len(result.row_ids), 'row')} added."
             notice("warn" if failed else "good", what, f"{count(failed, 'value')} fail a check." if failed else "")
-        await self.editor.reload_rows(self.said)
+        await self.editor.reload_rows()
         return True
 
 

@@ -6,7 +6,6 @@ import json
 from functools import cached_property
 
 from nicegui import ui
-from nicegui.element import Element
 
 from ....model.errors import NotFoundError, UsageError
 from ....model.ids import check_id
@@ -18,7 +17,7 @@ from .. import theme
 from ..elements import button, el, link, section
 from ..filters import Filters
 from ..frame import page
-from ..notices import empty, notice, telling
+from ..notices import empty, notice
 from ..visit import Visit
 from ..words import count, moment, size
 from .adding import AddRows
@@ -79,6 +78,7 @@ class Editor:
             f"/live-sessions/{self.session_id}",
             data_rows=f"{self.visit.home}/live/{self.session_id}/rows",
             data_session=self.session_id,
+            data_me=self.visit.actor.name,
             data_columns=json.dumps(self._columns()),
             data_edit="yes" if self.may_edit else None,
         )
@@ -186,10 +186,10 @@ class Editor:
         """How many edits the browser still has to send."""
         return int(await ui.run_javascript("window.oreoLive.unsent()", timeout=5))
 
-    async def reload_rows(self, place: Element) -> None:
-        async with telling(place):
-            ui.run_javascript("window.oreoLive.reload()")
-            await self.panels.refresh()
+    async def reload_rows(self) -> None:
+        """What the page itself changed is not known to the script yet."""
+        ui.run_javascript("window.oreoLive.renew()")
+        await self.panels.refresh()
 
 
 def _tool(words: str, name: str, title: str) -> None:

@@ -55,8 +55,9 @@ class Ending:
         async with telling(self.said):
             if unsent := await self.editor.unsent():
                 raise StateError(
-                    f"{count(unsent, 'edit')} of yours is not saved yet." if unsent == 1 else
-                    f"{count(unsent, 'edit')} of yours are not saved yet.",
+                    f"{count(unsent, 'edit')} of yours is not saved yet."
+                    if unsent == 1
+                    else f"{count(unsent, 'edit')} of yours are not saved yet.",
                     "Wait until the page says that everything is saved, then submit.",
                 )
             sent = await visit.ask(live_edit.submit, visit.ref, self.editor.session_id, note)

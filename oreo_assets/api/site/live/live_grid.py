@@ -8,6 +8,8 @@ from typing import Any
 from nicegui import ui
 
 _HEIGHT = 460
+_PIN = "matchMedia('(min-width: 700px)').matches ? 'left' : null"
+"""On a narrow screen the room is needed for cells."""
 _NUMBERS = ("int", "bigint", "smallint", "float", "double", "decimal")
 
 
@@ -18,7 +20,7 @@ def live_grid(columns: Sequence[dict[str, Any]], *, label: str, may_edit: bool) 
             "colId": "row",
             "headerName": "row_id",
             "width": 150,
-            "pinned": "left" if may_edit else None,
+            ":pinned": _PIN,
             ":valueGetter": "(p) => p.data && p.data.id",
             ":cellRenderer": "(p) => window.oreoLive.rowCell(p)",
             ":tooltipValueGetter": "(p) => window.oreoLive.rowWords(p)",
@@ -31,7 +33,7 @@ def live_grid(columns: Sequence[dict[str, Any]], *, label: str, may_edit: bool) 
             "colId": f"c{place}",
             "headerName": str(column["name"]),
             "headerTooltip": _header_words(column),
-            "headerClass": "o-right" if str(column["type"]).startswith(_NUMBERS) else "",
+            "headerClass": "ag-right-aligned-header" if str(column["type"]).startswith(_NUMBERS) else "",
             "cellClass": "o-right" if str(column["type"]).startswith(_NUMBERS) else "",
             ":valueGetter": "(p) => window.oreoLive.value(p)",
             ":cellRenderer": "(p) => window.oreo.cell(p)",
@@ -52,8 +54,13 @@ def live_grid(columns: Sequence[dict[str, Any]], *, label: str, may_edit: bool) 
             "columnDefs": definitions,
             "rowData": [],
             "defaultColDef": {"resizable": True, "minWidth": 80, "suppressHeaderMenuButton": True},
-            "rowSelection": {"mode": "multiRow", "checkboxes": may_edit, "headerCheckbox": False, "enableClickSelection": False},
-            "selectionColumnDef": {"width": 44, "pinned": "left"},
+            "rowSelection": {
+                "mode": "multiRow",
+                "checkboxes": may_edit,
+                "headerCheckbox": False,
+                "enableClickSelection": False,
+            },
+            "selectionColumnDef": {"width": 44, ":pinned": _PIN},
             "readOnlyEdit": True,
             "stopEditingWhenCellsLoseFocus": True,
             "suppressFieldDotNotation": True,

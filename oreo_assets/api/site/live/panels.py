@@ -11,7 +11,7 @@ from ....model.errors import NotSignedInError, OreoError
 from ....quality.cell_checks import FailedCheck
 from ....workflow import live_edit
 from ....workflow.live_types import Overlap, SessionCounts
-from ..elements import button, el, section
+from ..elements import button, el, link, section
 from ..grid import changes_grid
 from ..notices import empty, loading, tell, telling
 from ..words import count, grouped, sign
@@ -130,16 +130,21 @@ class Panels:
 
     def _others(self, others: list[Overlap]) -> None:
         self.others_place.clear()
-        by_owner: dict[str, list[Overlap]] = {}
+        by_session: dict[tuple[str, str], list[Overlap]] = {}
         for overlap in others:
-            by_owner.setdefault(overlap.owner, []).append(overlap)
+            by_session.setdefault((overlap.owner, overlap.session_id), []).append(overlap)
         with self.others_place:
-            if not by_owner:
+            if not by_session:
                 el("p", "soft small", "Nobody else changes the same rows.")
-            for owner, theirs in by_owner.items():
+            for (owner, session_id), theirs in list(by_session.items())[:_SHOWN]:
                 with el("div", "wrap"):
-                    el("b", "", owner)
-                    el("span", "", f" changes {count(len(theirs), 'row')} that you change too")
+                    if owner == self.editor.visit.actor.name:
+                        link("You, in another session,", f"{self.editor.visit.home}/live/{session_id}")
+                        el("span", "", " change ")
+                    else:
+                        el("b", "", owner)
+                        el("span", "", " changes ")
+                    el("span", "", f"{count(len(theirs), 'row')} of this one too")
                     named = ", ".join(o.row_id for o in theirs[:5]) + (" …" if len(theirs) > 5 else "")
                     el("div", "soft small", named)
 

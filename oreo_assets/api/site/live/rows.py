@@ -70,7 +70,9 @@ def spelt(value: Any) -> str | None:
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, datetime):
-        return value.isoformat() if value.tzinfo is None else f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+        return (
+            value.isoformat() if value.tzinfo is None else f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+        )
     if isinstance(value, float):
         return repr(value)
     return cell_text(value)

@@ -39,6 +39,18 @@ window.oreo = (() => {
     theme(next);
   }
 
+  // A socket that is refused because nobody is signed in any more would be tried for ever.
+  function watchTheSocket() {
+    if (!document.getElementById("nicegui-keep-alive-cache")) return;
+    if (!window.socket) return setTimeout(watchTheSocket, 200);
+    window.socket.on("connect_error", async () => {
+      const answer = await fetch("/visit", { cache: "no-store" }).catch(() => null);
+      if (answer?.status === 204) {
+        location.assign("/sign-in?next=" + encodeURIComponent(location.pathname + location.search));
+      }
+    });
+  }
+
   document.documentElement.lang ||= "en";
   theme(chosen());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme(chosen()));
@@ -55,6 +67,7 @@ window.oreo = (() => {
       }
     }).observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ["datetime"] });
     setInterval(() => tellAll(document), 30000);
+    watchTheSocket();
   });
 
   // Cells are data. Every one is set as text; a string that a renderer returned would be taken for HTML.
