@@ -61,3 +61,15 @@ def postgres_url(postgres_server: Any) -> str:
         .set(database=name, drivername="postgresql+psycopg2")
         .render_as_string(hide_password=False)
     )
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One browser for all tests that need one; each opens contexts of its own."""
+    from .browsers import find_browser, running_browser
+
+    path = find_browser()
+    if path is None:
+        pytest.skip("NO BROWSER IS INSTALLED: apt-get install chromium")
+    with running_browser(path) as started:
+        yield started

@@ -7,7 +7,6 @@ from .arguments import WAIT_SECONDS, ChangeRequestId, Dataset, Note, Timeout, Wa
 from .command import command
 from .cr_noun import app
 from .face import Answer, Face, change_request_of
-from .quick import without_pandas
 
 
 @command(
@@ -36,7 +35,7 @@ def revert(
     from .upload_result import upload_answer
 
     ref, cr_id = change_request_of(dataset, change_request)
-    with face.working(f"Reading what {cr_id} changed…"), without_pandas():
+    with face.working(f"Reading what {cr_id} changed…"):
         result = undo(face.ws, face.actor, ref, cr_id, note)
     options = UploadOptions(mode=Mode.PATCH)
     return upload_answer(face, ref, result, options, name=f"Revert of {cr_id}", wait_seconds=timeout if wait else None)

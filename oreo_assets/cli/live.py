@@ -12,7 +12,6 @@ from ..model.ids import DatasetRef, check_id
 from .arguments import WAIT_SECONDS, Dataset, MaybeDataset, Note, Timeout, Wait
 from .command import command, noun
 from .face import Answer, Face, dataset_of
-from .quick import without_pandas
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,8 +43,7 @@ def open_(face: Face, dataset: Dataset, where: Where = None) -> Answer:
     """
     from ..workflow.live_edit import open_session
 
-    with without_pandas():
-        made = open_session(face.ws, face.actor, dataset_of(dataset), where=[Filter.parse(t) for t in where or ()])
+    made = open_session(face.ws, face.actor, dataset_of(dataset), where=[Filter.parse(t) for t in where or ()])
     return _card(made)
 
 
@@ -109,8 +107,7 @@ def set_(
     from ..workflow.live_edit import set_cells
 
     edits = [*(_cell(text) for text in cell or ()), *(_no_value(text) for text in null or ())]
-    with without_pandas():
-        return _edited(set_cells(face.ws, face.actor, *_session(dataset, session), edits))
+    return _edited(set_cells(face.ws, face.actor, *_session(dataset, session), edits))
 
 
 @command(app, "add", "oreo live add shop/orders se_01k3x8 order_id=A9 amount=7.50")
@@ -124,8 +121,7 @@ def add(
     from ..workflow.live_edit import add_rows
 
     row = dict(_named_value(text) for text in cell)
-    with without_pandas():
-        return _edited(add_rows(face.ws, face.actor, *_session(dataset, session), [row]))
+    return _edited(add_rows(face.ws, face.actor, *_session(dataset, session), [row]))
 
 
 @command(app, "delete", "oreo live delete shop/orders se_01k3x8 A1 A2")
@@ -138,8 +134,7 @@ def delete(
     """Delete rows, or take back rows that were added in the session."""
     from ..workflow.live_edit import delete_rows
 
-    with without_pandas():
-        return _edited(delete_rows(face.ws, face.actor, *_session(dataset, session), row))
+    return _edited(delete_rows(face.ws, face.actor, *_session(dataset, session), row))
 
 
 @command(app, "undo", "oreo live undo shop/orders se_01k3x8")
@@ -182,17 +177,16 @@ def rows(
     from ..workflow.live_edit import preview
 
     names = [name.strip() for text in order or () for name in text.split(",") if name.strip()]
-    with without_pandas():
-        page = preview(
-            face.ws,
-            face.actor,
-            *_session(dataset, session),
-            where=[Filter.parse(text) for text in where or ()],
-            order=[Order.parse(name) for name in names],
-            changed_only=changed,
-            limit=limit,
-            offset=offset,
-        )
+    page = preview(
+        face.ws,
+        face.actor,
+        *_session(dataset, session),
+        where=[Filter.parse(text) for text in where or ()],
+        order=[Order.parse(name) for name in names],
+        changed_only=changed,
+        limit=limit,
+        offset=offset,
+    )
 
     def render(console: Console) -> None:
         from .live_card import show_page
@@ -224,10 +218,9 @@ def diff(
     from ..workflow.live_edit import session_diff
     from ..workflow.review import kinds_of
 
-    with without_pandas():
-        page = session_diff(
-            face.ws, face.actor, *_session(dataset, session), kinds=kinds_of(kind or ()), limit=limit, after=after
-        )
+    page = session_diff(
+        face.ws, face.actor, *_session(dataset, session), kinds=kinds_of(kind or ()), limit=limit, after=after
+    )
 
     def render(console: Console) -> None:
         from .cr_diff import show_diff
@@ -276,8 +269,7 @@ def submit(
     from .cr_noun import card, wait_for_review
 
     ref, session_id = _session(dataset, session)
-    with without_pandas():
-        sent = send(face.ws, face.actor, ref, session_id, note)
+    sent = send(face.ws, face.actor, ref, session_id, note)
     cr_id = sent.change_request_id
     shown = wait_for_review(face, ref, cr_id, timeout) if wait else card(face, ref, cr_id)
     return Answer({**shown.document, "session_id": session_id}, shown.render, shown.error)

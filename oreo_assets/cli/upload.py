@@ -34,7 +34,10 @@ def upload(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet or Excel.")],
     mode: Annotated[
         Mode,
-        typer.Option("--mode", help="What the rows do to those in main; replace takes the file as all there is."),
+        typer.Option(
+            "--mode",
+            help="What the rows do to those in main; replace: they are all there is; patch: see _change.",
+        ),
     ] = Mode.UPSERT,
     sheet: Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of a workbook.")] = None,
     note: Note = "",

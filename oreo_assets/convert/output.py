@@ -26,7 +26,9 @@ def write_good(space: Workspace, row_id: str, cells: list[Cell], any_faults: boo
 
 def write_rejected(space: Workspace, header: Header) -> None:
     """The bad rows as they came: text, or the whole line where it does not fall into columns."""
-    names = [f"CAST(c{i} AS VARCHAR) AS {quote_identifier(name)}" for i, name in enumerate(header.names)]
+    own = ("_line", "_reason", "_text")
+    called = [f"{name} (in the file)" if name.lower() in own else name for name in header.names]
+    names = [f"CAST(c{i} AS VARCHAR) AS {quote_identifier(name)}" for i, name in enumerate(called)]
     query = f"""
         WITH reasons AS (
             SELECT _rec, min(_line) AS _line,

@@ -10,7 +10,7 @@ from .diff_compare import Comparison, KeptChanges
 from .sql import quote_identifier as q
 
 TOP = 5
-CHECKED_VALUES = 10_000
+CHECKED_VALUES = 1_000
 """Up to so many values that seem new are looked up in main; of more, how many are new is a guess from above."""
 
 

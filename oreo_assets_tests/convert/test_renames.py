@@ -12,6 +12,7 @@ from oreo_assets.model.errors import BadFileError
 from oreo_assets.model.states import Mode
 
 from .conftest import Convert
+from .support import read_parquet
 
 
 def test_a_header_stands_for_the_column_that_its_sender_names(convert_here: Convert) -> None:
@@ -32,6 +33,19 @@ def test_a_bad_cell_is_told_under_the_columns_name_and_set_aside_under_the_files
     done = convert_here("id;Menge\na1;3\na2;x\n", renames={"Menge": "qty"}, set_aside=True)
     assert done.rejects == [(3, "qty", "not a whole number")]
     assert done.rows == [("a1", "a1", 3)]
+
+
+def test_a_header_of_the_files_cannot_hide_the_reason(convert_here: Convert) -> None:
+    done = convert_here("id,_reason,qty\na1,none,x\n", renames={"_reason": ""}, set_aside=True)
+    names, rows = read_parquet(done.request.rejected_path)
+    assert dict(zip(names, rows[0], strict=True)) == {
+        "id": "a1",
+        "_reason (in the file)": "none",
+        "qty": "x",
+        "_line": 2,
+        "_reason": "qty: not a whole number",
+        "_text": None,
+    }
 
 
 def test_renamed_headers_tell_the_delimiter_too(convert_here: Convert) -> None:

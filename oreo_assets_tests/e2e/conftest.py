@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,7 +18,6 @@ from typing import Any
 import pytest
 
 START_SECONDS = 240
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ORDERS = """\
 project: shop
 dataset: orders
@@ -83,7 +81,7 @@ class Platform:
         raise AssertionError(f"waited {seconds} s in vain for {what}; logs in {self.folder}/lake.oreo/logs")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     folder = tmp_path_factory.mktemp("platform")
     api, dagster = _free_port(), _free_port()
@@ -113,23 +111,11 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 
 
 @pytest.fixture(scope="module")
-def page(platform: Platform) -> Iterator[Any]:
+def page(browser: Any) -> Iterator[Any]:
     """A page of a real browser."""
-    from playwright.sync_api import sync_playwright
-
-    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if browser is None:
-        pytest.skip("NO BROWSER IS INSTALLED: apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=browser,
-            args=[
-                *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-                *("--disable-component-update", "--disable-sync"),
-            ],
-        )
-        yield chromium.new_page(viewport={"width": 1440, "height": 900})
-        chromium.close()
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    yield opened
+    opened.close()
 
 
 def _free_port() -> int:

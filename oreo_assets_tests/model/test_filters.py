@@ -34,7 +34,10 @@ def test_what_is_not_a_filter_is_a_usage_error(bad: str):
     assert caught.value.remedy
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\r\n\x00", exclude_categories=["Cs"]), min_size=1), min_size=1))
+LISTED = st.text(st.characters(exclude_characters="\r\n\x00", exclude_categories=["Cs"]), min_size=1)
+
+
+@given(st.lists(LISTED, min_size=1))
 def test_any_list_survives_quoting(values: list[str]):
     out = io.StringIO()
     csv.writer(out, lineterminator="").writerow(values)

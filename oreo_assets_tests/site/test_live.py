@@ -89,6 +89,61 @@ def test_a_failed_check_colours_the_cell_and_is_listed_with_its_reason(visit: An
     page.locator(".ag-tooltip").get_by_text("Fails (fatal)").wait_for()
 
 
+def test_rows_are_edited_with_the_keyboard_alone(site: Site, visit: Any, session: Any):
+    address = session(where="row_id=eq.O-100001")
+    page = visit("ben", address)
+    _cell(page, "O-100001", CUSTOMER).wait_for()
+    page.locator("#live .ag-header-cell").last.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Home")
+    while page.evaluate("document.activeElement.getAttribute('col-id')") != f"c{CUSTOMER}":
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.keyboard.type("By keys")
+    page.keyboard.press("Enter")
+    page.get_by_text("1 cell changed").wait_for()
+    assert _cells(site, address)["O-100001", "customer"].endswith("By keys")
+    page.keyboard.press("Delete")
+    _cell(page, "O-100001", CUSTOMER).get_by_text("null").wait_for()
+
+
+def test_the_grid_shows_only_changed_rows_or_those_that_a_filter_lets_through(visit: Any, session: Any):
+    page = visit("ben", session())
+    _type(page, "O-100002", CUSTOMER, "Changed")
+    page.get_by_text("1 cell changed").wait_for()
+    rows = page.locator("#live .ag-center-cols-container .ag-row")
+    assert rows.count() > 5
+    page.get_by_role("button", name="Changed rows only").click()
+    page.get_by_text("1 row shown").wait_for()
+    assert rows.count() == 1
+    page.get_by_role("button", name="Changed rows only").click()
+    page.get_by_text("200 rows shown").wait_for()
+    page.get_by_text("Filter", exact=True).click()
+    page.get_by_label("Column").click()
+    page.get_by_role("option", name="customer").click()
+    page.get_by_label("Value").fill("Changed")
+    page.get_by_role("button", name="Add filter").click()
+    page.get_by_text("1 row shown").wait_for()
+    assert _cell(page, "O-100002", CUSTOMER).inner_text() == "Changed"
+
+
+def test_opening_a_cell_and_leaving_it_changes_nothing(site: Site, visit: Any, session: Any):
+    address = session(where="row_id=in.O-100001,O-100002")
+    texts = [CellEdit("O-100001", "customer", "two\nlines"), CellEdit("O-100002", "customer", "")]
+    live_edit.set_cells(site.team.ws, _actor("ben"), REF, address.rpartition("/")[2], texts)
+    page = visit("ben", address)
+    for row_id in ("O-100001", "O-100002"):
+        _cell(page, row_id, CUSTOMER).dblclick()
+        page.keyboard.press("Enter")
+    _type(page, "O-100001", STATUS, "paid")
+    page.get_by_text("3 cells changed").wait_for()
+    assert _cells(site, address) == {
+        ("O-100001", "customer"): "two\nlines",
+        ("O-100002", "customer"): "",
+        ("O-100001", "status"): "paid",
+    }
+
+
 def test_a_key_cannot_be_typed_over(visit: Any, session: Any):
     page = visit("ben", session())
     cell = _cell(page, "O-100001", 0)
@@ -168,7 +223,7 @@ def test_who_else_changes_the_same_row_is_seen(site: Site, visit: Any, session: 
     ws = site.team.ws
     live_edit.set_cells(ws, _actor("chloe"), REF, theirs.rpartition("/")[2], [CellEdit("O-100007", "status", "paid")])
     page = visit("ben", session())
-    page.locator("#live .o-chip", has_text="chloe").wait_for()
+    page.get_by_label("changed by chloe too").wait_for()
     _type(page, "O-100007", CUSTOMER, "Me")
     page.locator("#others").get_by_text("chloe").wait_for()
     assert "O-100007" in page.locator("#others").inner_text()

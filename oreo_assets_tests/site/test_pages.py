@@ -101,11 +101,21 @@ def test_who_has_no_role_in_a_project_does_not_see_it(site: Site, visit: Any):
     assert "lars has no role there" in page.locator("main").inner_text()
 
 
+def test_a_report_is_a_click_away_and_who_is_not_signed_in_is_asked_to(site: Site, visit: Any):
+    page = visit("eva", site.address(site.team.change_requests["in_review"]))
+    page.get_by_role("link", name="The whole report").click()
+    page.wait_for_url("**/reports/shop/orders/vr_*")
+    assert "usual_amount" in page.locator("body").inner_text()
+    stranger = visit(None, page.url)
+    assert "/sign-in?next=%2Freports%2F" in stranger.url
+    assert httpx.get(page.url, trust_env=False).json()["error"]["code"] == "not_signed_in"
+
+
 def test_the_api_keeps_its_own_answers(site: Site):
     with httpx.Client(base_url=site.url, trust_env=False) as client:
         assert client.get("/api/v1/nothing").json()["error"]["code"] == "not_found"
         assert client.delete("/healthz").status_code == 405
-        assert client.get("/api/v1/projects", cookies={"oreo_visit": "x"}).status_code == 401
+        assert client.get("/api/v1/projects", headers={"Cookie": "oreo_visit=x"}).status_code == 401
         assert client.get("/healthz").json()["status"] == "ok"
 
 

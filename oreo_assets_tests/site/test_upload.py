@@ -130,7 +130,7 @@ def test_cells_and_headers_are_text_never_html(visit: Any):
     assert page.locator("main :is(img, i:not(.q-icon), u, s)").count() == 0
 
 
-def test_a_received_file_is_for_its_sender_alone_and_gone_with_the_page(site: Site, visit: Any):
+def test_a_received_file_is_for_its_sender_alone_and_gone_once_it_is_sent(site: Site, visit: Any):
     page = visit("ben", "/p/shop/orders/upload")
     _choose(page, "orders.csv", GOOD.replace("7", "seven"))
     link = page.get_by_role("link", name="Download the bad rows")
@@ -143,6 +143,10 @@ def test_a_received_file_is_for_its_sender_alone_and_gone_with_the_page(site: Si
     assert page.context.request.get(f"{site.url}/p/shop/orders/upload/../../x/bad-rows.csv").status == 404
     assert page.context.request.get(site.url + place.replace("orders", "customers")).status == 404
     assert page.context.request.get(site.url + place).status == 200
+    page.get_by_text("Set aside bad rows and go on with the good ones").click()
+    page.get_by_role("button", name="Send").click()
+    page.wait_for_url("**/cr/cr_*")
+    assert not (incoming_folder(site.team.ws.settings) / draft).exists()
 
 
 def test_another_site_cannot_leave_a_file_here_with_the_cookie(site: Site, visit: Any):
@@ -181,3 +185,4 @@ def _choose(page: Any, name: str, content: str | bytes) -> None:
 def _map(page: Any, header: str, column: str) -> None:
     page.get_by_label(f"What {header} stands for").click()
     page.get_by_role("option", name=column, exact=True).click()
+    page.locator(".q-menu").wait_for(state="detached")

@@ -12,7 +12,13 @@ from .words import cell_text
 
 _FEW = 12
 _HEIGHT = 520
-_DEFAULTS: dict[str, Any] = {"resizable": True, "sortable": False, "minWidth": 90, "suppressHeaderMenuButton": True}
+_DEFAULTS: dict[str, Any] = {
+    "resizable": True,
+    "sortable": False,
+    "minWidth": 90,
+    "width": 160,
+    "suppressHeaderMenuButton": True,
+}
 
 
 def rows_grid(

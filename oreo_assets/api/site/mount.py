@@ -7,7 +7,7 @@ import logging
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from nicegui import app as pages_app
 from nicegui import core, ui
 from starlette.concurrency import run_in_threadpool
@@ -16,7 +16,7 @@ from starlette.requests import HTTPConnection
 from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...model.errors import OreoError
+from ...model.errors import NotSignedInError, OreoError
 from ..auth import require_same_origin
 from ..errors import log_defect
 from ..service import Service
@@ -24,6 +24,7 @@ from ..visits import COOKIE
 from . import signing_in, theme
 from .frame import not_found
 from .live import rows as live_rows
+from .notices import sign_in_address
 from .upload import drafts
 from .visit import SERVICE
 
@@ -44,6 +45,7 @@ def mount_site(app: FastAPI, service: Service) -> None:
         importlib.import_module(f"{__package__}.{name}")
     logging.getLogger("nicegui").setLevel(logging.ERROR)
     app.include_router(signing_in.router)
+    _lead_to_the_door(app)
     app.include_router(live_rows.router)
     app.include_router(drafts.router)
     if not core.app.config.has_run_config:
@@ -62,6 +64,19 @@ def mount_site(app: FastAPI, service: Service) -> None:
         binding_refresh_interval=None,
     )
     app.router.routes[-1] = _Site(core.app, service)
+
+
+def _lead_to_the_door(app: FastAPI) -> None:
+    """Somebody who opens a page of the API (a report, from Dagster) without being signed in is asked to; programs
+    are answered as ever."""
+    otherwise = app.exception_handlers[OreoError]
+
+    async def answer(request: Request, error: Exception) -> Response:
+        if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+            return RedirectResponse(sign_in_address(request.url.path), 303)
+        return await otherwise(request, error)  # type: ignore[misc]
+
+    app.add_exception_handler(NotSignedInError, answer)
 
 
 async def _no_such_page(request: Request, _error: Exception) -> Response:

@@ -62,6 +62,9 @@ def _sent(on: Reviewing) -> None:
             el("span", "soft", "nothing is staged yet")
     with fact("Hash of what is staged"):
         short(card["content_hash"], 16)
+    if card["merged_version"] is not None:
+        with fact("Merged"):
+            link(f"as version {card['merged_version']} of main", f"{on.visit.home}?version={card['merged_version']}")
     if card["follows"]:
         with fact("Follows"):
             link(card["follows"], f"{on.visit.home}/cr/{card['follows']}", "mono")

@@ -89,7 +89,8 @@ class Editor:
                 self.panels.draw()
         self.panels.draw_diff()
         self.root.on("edited", self.panels.refresh, args=[])
-        ui.timer(_SECONDS_BETWEEN_LOOKS, self.panels.refresh)
+        ui.timer(0, self.panels.refresh, once=True)
+        ui.timer(_SECONDS_BETWEEN_LOOKS, self.panels.refresh, immediate=False)
 
     def _columns(self) -> list[dict[str, object]]:
         by_key = self.spec.row_id_rule is RowIdRule.KEY

@@ -40,7 +40,7 @@ def live_grid(columns: Sequence[dict[str, Any]], *, label: str, may_edit: bool) 
             ":cellClassRules": "window.oreoLive.classes",
             ":tooltipValueGetter": "(p) => window.oreoLive.words(p)",
             ":editable": "(p) => window.oreoLive.editable(p)",
-            "cellEditor": "agTextCellEditor",
+            ":cellEditorSelector": "(p) => window.oreoLive.editor(p)",
             "cellDataType": False,
             "sortable": True,
             ":comparator": "() => 0",

@@ -104,9 +104,10 @@ class Panels:
                 return
             with el("div", "o-row num"):
                 for kind in ("inserted", "updated", "deleted"):
-                    with el("span", "o-row", title=f"rows {kind}"):
-                        sign(kind)
-                        el("span", "", f"{grouped(getattr(counts, kind))} {kind}")
+                    if number := getattr(counts, kind):
+                        with el("span", "o-row", title=f"rows {kind}"):
+                            sign(kind)
+                            el("span", "", f"{grouped(number)} {kind}")
             el("p", "soft small", f"{count(counts.cells, 'cell')} changed")
 
     def _show_failing(self, counts: SessionCounts, failing: Failing) -> None:
@@ -144,7 +145,7 @@ class Panels:
                     else:
                         el("b", "", owner)
                         el("span", "", " changes ")
-                    el("span", "", f"{count(len(theirs), 'row')} of this one too")
+                    el("span", "", f"{count(len(theirs), 'row')} that this session changes too")
                     named = ", ".join(o.row_id for o in theirs[:5]) + (" …" if len(theirs) > 5 else "")
                     el("div", "soft small", named)
 

@@ -119,7 +119,11 @@ window.oreoLive = (() => {
       box.append(sign);
     }
     box.append(make("span", "", p.data.id));
-    if (p.data.others.length) box.append(make("span", "o-chip warn", "✎ " + others(p.data).join(", ")));
+    if (p.data.others.length) {
+      const chip = make("span", "o-chip warn o-live-others", "✎");
+      chip.setAttribute("aria-label", "changed by " + others(p.data).join(", ") + " too");
+      box.append(chip);
+    }
     return box;
   }
   const others = (row) => row.others.map((name) => (name === root.dataset.me ? "you" : name));
@@ -132,21 +136,28 @@ window.oreoLive = (() => {
     if (!ids || ids.length) api.redrawRows(nodes ? { rowNodes: nodes } : undefined);
   };
 
-  // ---- the reason beside the cell
+  // ---- the reason beside the cell: it goes where its cell goes, until something else is done
+  let beneath = null;
   function beside(row, column, text) {
     unbeside();
-    const node = api.getRowNode(row), place = columns.findIndex((c) => c.name === column);
-    if (!node || place < 0) return;
-    const cell = root.querySelector('.ag-row[row-index="' + node.rowIndex + '"] .ag-cell[col-id="c' + place + '"]');
-    if (!cell) return;
-    const box = make("div", "o-live-beside", text), rect = cell.getBoundingClientRect();
+    beneath = { row, place: columns.findIndex((c) => c.name === column) };
+    const box = make("div", "o-live-beside", text);
     box.setAttribute("role", "alert");
     box.id = "live-beside";
     document.body.append(box);
+    follow();
+  }
+  function follow() {
+    const box = by("live-beside"), node = beneath && api.getRowNode(beneath.row);
+    if (!box) return;
+    const cell = node && root.querySelector('.ag-row[row-index="' + node.rowIndex + '"] .ag-cell[col-id="c' + beneath.place + '"]');
+    const rect = cell && cell.getBoundingClientRect(), grid = root.querySelector(".ag-body-viewport").getBoundingClientRect();
+    box.style.visibility = rect && rect.bottom > grid.top && rect.top < grid.bottom ? "visible" : "hidden";
+    if (!rect) return;
     box.style.left = Math.max(8, Math.min(rect.left, innerWidth - box.offsetWidth - 8)) + "px";
     box.style.top = (rect.bottom + 4 + box.offsetHeight > innerHeight ? rect.top - box.offsetHeight - 4 : rect.bottom + 4) + "px";
   }
-  const unbeside = () => by("live-beside")?.remove();
+  const unbeside = () => { beneath = null; by("live-beside")?.remove(); };
   function listRefused() {
     const box = by("live-refused");
     if (!box) return;
@@ -167,7 +178,7 @@ window.oreoLive = (() => {
   }
 
   // ---- edits that wait for the server
-  const store = () => "oreo-live-" + session;
+  const store = () => "oreo-live-" + session + "-" + root.dataset.me;
   function keep() {
     pending = new Map();
     for (const entry of queue) for (const cell of entry.cells) pending.set(key(cell.row_id, cell.column), cell.value);
@@ -371,17 +382,20 @@ window.oreoLive = (() => {
     reload();
   }
   function scrolled() {
-    unbeside();
+    follow();
     const last = api.getLastDisplayedRowIndex();
     if (next !== null && last >= api.getDisplayedRowCount() - 20 && api.getDisplayedRowCount() < 2000) more();
   }
 
   // ---- typing and pasting
   const typed = (text) => (text === null || text === undefined || text === "" ? null : text === '""' ? "" : String(text));
+  // A field of one line would drop the line breaks of a text.
+  const editor = (p) => ({ component: /[\r\n]/.test(p.value ?? "") ? "agLargeTextCellEditor" : "agTextCellEditor",
+    popup: /[\r\n]/.test(p.value ?? ""), params: { maxLength: 1000000, rows: 6, cols: 50 } });
   function edit(p) {
     unbeside();
     const name = columnOf(p.column.getColId()).name, given = typed(p.newValue);
-    if (given === value(p)) return;
+    if (given === value(p) || p.newValue === p.oldValue) return;
     take([{ row_id: p.data.id, column: name, value: given }], false);
   }
   function parse(text) {
@@ -482,7 +496,9 @@ window.oreoLive = (() => {
       if (letter === "z" && !event.shiftKey) { event.preventDefault(); undo(); }
       else if ((letter === "z" && event.shiftKey) || letter === "y") { event.preventDefault(); redo(); }
     });
-    addEventListener("scroll", unbeside, true);
+    addEventListener("scroll", follow, true);
+    addEventListener("resize", follow);
+    document.addEventListener("pointerdown", unbeside);
     addEventListener("online", () => pump());
     document.addEventListener("click", (event) => {
       const button = event.target instanceof Element && event.target.closest("button");
@@ -525,7 +541,7 @@ window.oreoLive = (() => {
   }
 
   return {
-    begin, value, classes, rowClasses, words, rowCell, rowWords, editable, edit, sorted, scrolled, renew: renewAll,
+    begin, value, classes, rowClasses, words, rowCell, rowWords, editable, editor, edit, sorted, scrolled, renew: renewAll,
     unsent: () => queue.reduce((n, entry) => n + entry.cells.length, 0),
     forget: () => { queue = []; keep(); },
   };

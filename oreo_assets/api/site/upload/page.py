@@ -225,6 +225,7 @@ class Sending:
                 result = await self.visit.ask(intake.upload, self.visit.ref, self.draft.file, options)
                 headers = [m.header for m in self.meanings]
                 await self.visit.ask(header_maps.remember, self.visit.ref, options.renames, headers)
+                await run.io_bound(self.draft.remove)
             except OreoError:
                 self.sent = False
                 set_disabled(self.send_button, False)

@@ -8,7 +8,7 @@ from nicegui.element import Element
 
 from ....convert import Conversion
 from ....model.errors import BadFileError
-from ..elements import el, link, section
+from ..elements import el, link, section, table
 from ..grid import rows_grid
 from ..notices import empty, notice
 from ..words import count, grouped, size
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from .page import Sending
 
 
+_AS_TABLE = 200
+"""So many wrap and become cards on a narrow screen; more need a grid that draws only what is seen."""
+
+
 class Report:
+    """Drawn anew after each look."""
+
     place: Element
 
     def __init__(self, sending: Sending) -> None:
@@ -74,11 +80,10 @@ class Report:
                 place = f"{self.sending.visit.home}/upload/{draft.id}/bad-rows.csv"
                 link("Download the bad rows", place, "o-button small", download="bad-rows.csv")
                 el("span", "soft small", "As they came, with a column that says why: mend them there.")
-            rows = [
-                {"line": r.line, "column": r.column or "the row", "value": r.value, "reason": r.reason}
-                for r in found.rejects
-            ]
-            rows_grid(["line", "column", "value", "reason"], rows, label="Bad rows", right={"line"}, sortable=False)
+            if listed <= _AS_TABLE:
+                _faults_table(found)
+            else:
+                _faults_grid(found)
 
     def _first_rows(self) -> None:
         look = self.sending.look
@@ -94,6 +99,24 @@ class Report:
                 if type_.startswith(("int", "bigint", "smallint", "decimal", "double", "float"))
             }
             rows_grid(list(look.columns), look.rows, label="First rows of the file", right=right, sortable=False)
+
+
+def _faults_table(found: Conversion) -> None:
+    with el("div", "o-upload-bad"), table("Line", "Column", "Value", "Reason", caption="Bad rows", cards=True):
+        for reject in found.rejects:
+            with el("tr"):
+                el("td", "num", grouped(reject.line), data_label="Line")
+                el("td", "wrap", reject.column or "the row", data_label="Column")
+                with el("td", "wrap", data_label="Value"):
+                    el("span", "soft" if reject.value is None else "pre", "–" if reject.value is None else reject.value)
+                el("td", "wrap", reject.reason, data_label="Reason")
+
+
+def _faults_grid(found: Conversion) -> None:
+    rows = [
+        {"line": r.line, "column": r.column or "the row", "value": r.value, "reason": r.reason} for r in found.rejects
+    ]
+    rows_grid(["line", "column", "value", "reason"], rows, label="Bad rows", right={"line"}, sortable=False)
 
 
 def _refused(error: BadFileError) -> None:
