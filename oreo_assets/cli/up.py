@@ -58,7 +58,7 @@ def run_up(settings: Settings, open_browser: bool = False) -> int:
             status.stop()
             _welcome(console, settings, supervisor)
             if open_browser:
-                webbrowser.open(f"http://127.0.0.1:{settings.dagster_port}")
+                webbrowser.open(f"http://127.0.0.1:{settings.api_port}")
             return _stay(console, supervisor, stop)
         finally:
             status.stop()
@@ -106,8 +106,9 @@ def _workspace_file(settings: Settings, port: int) -> Path:
 
 def _welcome(console: Console, settings: Settings, supervisor: Supervisor) -> None:
     console.print("[bold green]Oreo is up.[/] Ctrl-C stops it.\n")
+    console.print(f"  Review    http://127.0.0.1:{settings.api_port}")
     console.print(f"  Dagster   http://127.0.0.1:{settings.dagster_port}")
-    console.print(f"  API       http://127.0.0.1:{settings.api_port}/healthz")
+    console.print(f"  API       http://127.0.0.1:{settings.api_port}/api/docs")
     console.print(f"  Root      {settings.root}")
     console.print(f"  Logs      {supervisor.logs}\n")
     console.print("Send a file from another terminal:  oreo upload PROJECT/DATASET FILE --wait", style="dim")
