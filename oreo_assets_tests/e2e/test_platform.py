@@ -1,15 +1,11 @@
-"""`oreo up`, sensors, the UI and Ctrl-C: what a data team meets. The tests share one platform, in order."""
+"""`oreo up`, sensors and Dagster's UI: what a data team meets. The tests of this folder share one platform."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import time
 import urllib.request
 from typing import Any
 
-import psutil
 import pytest
 
 from .conftest import ORDERS, Platform
@@ -138,20 +134,6 @@ def test_a_second_dataset_is_seen_by_the_sensors_too(platform: Platform):
     assert sent["state"] == "in_review"
 
 
-def test_ctrl_c_stops_all_of_it(platform: Platform):
-    family = psutil.Process(platform.process.pid).children(recursive=True)
-    assert len(family) >= 4
-    platform.process.send_signal(signal.SIGINT)
-    assert platform.process.wait(60) == 0
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and any(p.is_running() and p.status() != "zombie" for p in family):
-        time.sleep(0.2)
-    assert [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE] == []
-    assert not (platform.folder / "lake.oreo" / "platform.json").exists()
-    leftover = [p for p in psutil.process_iter(["environ"]) if _belongs(p, str(platform.folder))]
-    assert [p for p in leftover if p.pid != os.getpid()] == []
-
-
 def _assets(platform: Platform) -> dict[str, Any]:
     nodes = platform.graphql(ASSETS)["assetNodes"]
     return {n["assetKey"]["path"][-1]: n for n in nodes if n["assetKey"]["path"][:2] == ["shop", "orders"]}
@@ -166,10 +148,3 @@ def _facts(platform: Platform, layer: str) -> dict[str, int]:
 def _ended(platform: Platform, run_id: str) -> Any:
     run = platform.graphql(RUN, id=run_id)["runOrError"]
     return run if run["status"] in ("SUCCESS", "FAILURE", "CANCELED") else None
-
-
-def _belongs(process: psutil.Process, folder: str) -> bool:
-    try:
-        return process.environ().get("DELTA_DATA_ROOT", "").startswith(folder) and "java" not in process.name()
-    except psutil.Error:
-        return False
