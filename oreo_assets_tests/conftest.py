@@ -63,9 +63,12 @@ def postgres_url(postgres_server: Any) -> str:
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for all tests that need one; each opens contexts of its own."""
+    """One browser for the tests of a module; each opens contexts of its own.
+
+    Not for longer: while Playwright is open there is a running event loop, and other tests want none.
+    """
     from .browsers import find_browser, running_browser
 
     path = find_browser()
