@@ -20,6 +20,7 @@ from .errors import TooLargeError, defect_response, error_response
 logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 8 * 2**20
+_FILES_OF_PAGES = "/_nicegui/"
 _GIVEN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 _request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
@@ -60,7 +61,9 @@ class RequestIds:
         finally:
             # The path only: a query may hold values of somebody's rows.
             took = (time.monotonic() - began) * 1000
-            logger.info("%s %s %s %.0f ms", scope["method"], quote(scope["path"]), status or "-", took)
+            # A page of the site fetches some thirty files; they would hide what people did.
+            level = logging.DEBUG if status < 400 and scope["path"].startswith(_FILES_OF_PAGES) else logging.INFO
+            logger.log(level, "%s %s %s %.0f ms", scope["method"], quote(scope["path"]), status or "-", took)
 
 
 class BodyLimit:
