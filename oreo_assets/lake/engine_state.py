@@ -128,3 +128,12 @@ class EngineFolder:
             else:
                 note.unlink(missing_ok=True)
         return held
+
+
+def has_socket(pid: int, port: int, status: str) -> bool:
+    """Whether a process has a socket on the port in this state: listening, or with somebody at the other end."""
+    try:
+        sockets = psutil.Process(pid).net_connections(kind="tcp")
+    except psutil.Error:
+        return False
+    return any(s.status == status and s.laddr and s.laddr.port == port for s in sockets)

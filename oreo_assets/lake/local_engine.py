@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from ..model.errors import UnavailableError
 from ..settings import Settings
 from .connect_server import answers, connect_url, free_port, log_tail, server_launch
-from .engine_state import EngineFolder, EngineState
+from .engine_state import EngineFolder, EngineState, has_socket
 from .java import find_java
 
 logger = logging.getLogger(__name__)
@@ -93,10 +93,15 @@ def stop(settings: Settings) -> bool:
 
 
 def release(settings: Settings, pid: int) -> bool:
-    """End what `keep_alive_pid` began, and stop the engine now unless another platform holds it too."""
+    """End what `keep_alive_pid` began, and stop the engine now unless somebody else needs it.
+
+    Another platform may hold it, or a command be in the middle of its work: then it stops once it is idle.
+    """
     folder = _folder(settings)
     folder.release(pid)
-    return False if folder.is_held() else stop(settings)
+    state = folder.read()
+    in_use = state is not None and has_socket(state.pid, state.port, psutil.CONN_ESTABLISHED)
+    return False if folder.is_held() or in_use else stop(settings)
 
 
 def _folder(settings: Settings) -> EngineFolder:

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 from filelock import FileLock
 
-from oreo_assets.lake.engine_state import EngineFolder, EngineState
+from oreo_assets.lake.engine_state import EngineFolder, EngineState, has_socket
 
 # More of one core than an idle Spark ever uses: a job whose client died is still at work.
 _BUSY_CORES = 0.25
@@ -54,7 +54,7 @@ def main() -> int:
 def _comes_up(server: subprocess.Popen[bytes], jvm: psutil.Process, port: int) -> bool:
     """Whether our own JVM, and not somebody else, comes to listen on the port."""
     while server.poll() is None:
-        if _has_socket(jvm, port, psutil.CONN_LISTEN):
+        if has_socket(jvm.pid, port, psutil.CONN_LISTEN):
             return True
         time.sleep(0.05)
     return False
@@ -69,7 +69,7 @@ def _watch(server: subprocess.Popen[bytes], jvm: psutil.Process, order: Order, f
             server.wait(pause)
         cpu_before, cpu = cpu, _cpu_seconds(jvm)
         if (
-            _has_socket(jvm, order.port, psutil.CONN_ESTABLISHED)
+            has_socket(jvm.pid, order.port, psutil.CONN_ESTABLISHED)
             or cpu - cpu_before > _BUSY_CORES * pause
             or folder.is_held()
         ):
@@ -88,14 +88,6 @@ def _watch(server: subprocess.Popen[bytes], jvm: psutil.Process, order: Order, f
 
 def _idle_for(last_busy: float, folder: EngineFolder) -> float:
     return time.time() - max(last_busy, folder.last_used())
-
-
-def _has_socket(jvm: psutil.Process, port: int, status: str) -> bool:
-    try:
-        sockets = jvm.net_connections(kind="tcp")
-    except psutil.Error:
-        return False
-    return any(s.status == status and s.laddr and s.laddr.port == port for s in sockets)
 
 
 def _cpu_seconds(jvm: psutil.Process) -> float:

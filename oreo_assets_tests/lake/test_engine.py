@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from oreo_assets.lake import engine, local_engine
 from oreo_assets.lake.connect_server import connect_url
+from oreo_assets.lake.engine_state import has_socket
 from oreo_assets.lake.jars import ensure_jars, installed_jars
 from oreo_assets.lake.java import find_java
 from oreo_assets.model.errors import UnavailableError
@@ -93,6 +95,20 @@ def test_ten_processes_at_once_start_one_engine_and_only_its_token_opens_it(sett
     assert local_engine.status(settings) is None
     assert not local_engine.stop(settings)
     assert not engine.describe(settings).is_up
+
+
+def test_a_platform_that_stops_leaves_the_engine_to_whoever_is_still_connected(settings: Settings) -> None:
+    endpoint = local_engine.ensure(settings, keep_alive_pid=os.getpid())
+    with socket.create_connection(("127.0.0.1", endpoint.port)):
+        deadline = time.monotonic() + 20
+        while not has_socket(endpoint.pid, endpoint.port, psutil.CONN_ESTABLISHED) and time.monotonic() < deadline:
+            time.sleep(0.05)  # until the engine has taken the connection up
+        assert not local_engine.release(settings, os.getpid())
+        assert local_engine.status(settings) == endpoint
+    while has_socket(endpoint.pid, endpoint.port, psutil.CONN_ESTABLISHED) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert local_engine.release(settings, os.getpid())
+    assert local_engine.status(settings) is None
 
 
 def test_a_stale_state_file_is_replaced_and_an_unused_engine_stops_by_itself(settings: Settings) -> None:
