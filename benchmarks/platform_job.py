@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from oreo_assets.lake.connect_server import free_port
 
 from .measure import Measured, median_seconds
 
@@ -94,9 +95,3 @@ def _write_csv(path: Path, rows: int = 1000) -> Path:
 
 def _quiet(command: list[str]) -> None:
     subprocess.run(command, check=True, capture_output=True)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -19,6 +19,7 @@ from pathlib import Path
 import duckdb
 
 from oreo_assets.catalog.users import Actor, add_user, sign_in
+from oreo_assets.lake.connect_server import free_port
 from oreo_assets.lake.engine import open_session
 from oreo_assets.model.states import Role
 from oreo_assets.settings import Settings
@@ -26,7 +27,6 @@ from oreo_assets.workflow import datasets
 from oreo_assets.workflow.workspace import Workspace
 
 from .measure import Measured
-from .platform_job import free_port
 from .table_job import SPEC, rows_sql
 
 READERS = 50

@@ -102,16 +102,15 @@ def reject_rows(
     from ..workflow.conflicts import reject_rows as reject
 
     ref, cr_id = change_request_of(dataset, change_request)
-    with without_pandas():
-        part = reject(
-            face.ws,
-            face.actor,
-            ref,
-            cr_id,
-            reason,
-            row_ids=row or (),
-            where=[Filter.parse(text) for text in where or ()],
-        )
+    part = reject(
+        face.ws,
+        face.actor,
+        ref,
+        cr_id,
+        reason,
+        row_ids=row or (),
+        where=[Filter.parse(text) for text in where or ()],
+    )
     rest = wait_for_review(face, ref, cr_id, timeout) if wait else card(face, ref, cr_id)
     follow_up = part.follow_up.change_request_id
 

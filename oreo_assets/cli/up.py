@@ -16,6 +16,7 @@ from rich.console import Console
 
 from ..defs import nursery
 from ..lake import local_engine
+from ..lake.connect_server import free_port
 from ..model.errors import UnavailableError
 from ..platform_info import clear_platform_info, platform_running, write_platform_info
 from ..settings import Settings
@@ -71,7 +72,7 @@ def run_up(settings: Settings, open_browser: bool = False) -> int:
 
 
 def _services(settings: Settings) -> Iterator[Service]:
-    python, port = sys.executable, _free_port()
+    python, port = sys.executable, free_port()
     workspace = _workspace_file(settings, port)
     scripts = Path(sys.executable).parent
     web = f"http://127.0.0.1:{settings.dagster_port}/server_info"
@@ -139,9 +140,3 @@ def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         return probe.connect_ex(("127.0.0.1", port)) != 0
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

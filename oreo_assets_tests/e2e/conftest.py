@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from oreo_assets.lake.connect_server import free_port
 
 START_SECONDS = 240
 ORDERS = """\
@@ -84,7 +85,7 @@ class Platform:
 @pytest.fixture(scope="package")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     folder = tmp_path_factory.mktemp("platform")
-    api, dagster = _free_port(), _free_port()
+    api, dagster = free_port(), free_port()
     env = {k: v for k, v in os.environ.items() if not k.startswith(("OREO_", "DAGSTER_", "SPARK_"))} | {
         "DELTA_DATA_ROOT": str(folder / "lake"),
         "OREO_PORT": str(api),
@@ -116,9 +117,3 @@ def page(browser: Any) -> Iterator[Any]:
     opened = browser.new_page(viewport={"width": 1440, "height": 900})
     yield opened
     opened.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

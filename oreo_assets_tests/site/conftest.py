@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from oreo_assets.lake.connect_server import free_port
 
 from . import plausible
 from .plausible import Row, Team
@@ -78,13 +79,6 @@ def sign_in(context: Any, site: Site, name: str) -> None:
         f"{site.url}/sign-in", form={"token": site.team.tokens[name]}, headers={"Origin": site.url}
     )
     assert answer.ok and answer.url == f"{site.url}/"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class serving:

@@ -13,13 +13,14 @@ import pytest
 from deltalake import write_deltalake
 
 from oreo_assets.catalog.users import Actor
+from oreo_assets.lake.connect_server import free_port
 from oreo_assets.model.filters import Filter
 from oreo_assets.model.ids import DatasetRef
 from oreo_assets.model.states import Role
 from oreo_assets.workflow import live_edit
 from oreo_assets.workflow.live_types import CellEdit
 
-from .conftest import Site, free_port, serving
+from .conftest import Site, serving
 
 pytestmark = pytest.mark.browser
 
